@@ -1,0 +1,1 @@
+//! CQL text to syntax trees and back, with source positions. Pure.

@@ -1,0 +1,1 @@
+//! The CQL native protocol: frames, segments, messages, compression. No I/O.

@@ -1,0 +1,1 @@
+//! The CQL dialect: binds syntax trees to query plans, system tables, DESCRIBE.

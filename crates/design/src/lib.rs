@@ -1,0 +1,1 @@
+//! Review rules, growth model, table derivation, what-if simulation. Works on text alone.

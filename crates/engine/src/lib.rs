@@ -1,0 +1,1 @@
+//! The embedded store: commit log, memtables, tables on disk, compaction, recovery.

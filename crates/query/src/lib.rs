@@ -1,0 +1,1 @@
+//! Front-end-neutral plans and their execution.

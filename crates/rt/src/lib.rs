@@ -1,0 +1,1 @@
+//! Shard threads, mail, files, clock and randomness: the only crate that touches the outside world.

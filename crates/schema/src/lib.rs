@@ -1,0 +1,1 @@
+//! The catalogue: keyspaces, tables, types, roles; immutable snapshots and versioned changes.

@@ -1,0 +1,1 @@
+//! The contract for reading and writing partitions, and the naive in-memory store.
