@@ -1,0 +1,28 @@
+//! Our own statements: access patterns and EXPLAIN.
+
+use super::Statement;
+use super::name::QualifiedName;
+use super::property::Property;
+use crate::span::Span;
+
+/// `EXPLAIN statement`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explain {
+    /// Any statement but EXPLAIN.
+    pub statement: Box<Statement>,
+    /// The place of the inner statement.
+    pub span: Span,
+}
+
+/// `CREATE ACCESS PATTERN [IF NOT EXISTS] name AS statement [WITH key = value AND ...]`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CreatePattern {
+    pub if_not_exists: bool,
+    pub name: QualifiedName,
+    /// A SELECT, INSERT, UPDATE or DELETE.
+    pub statement: Statement,
+    /// The place of the inner statement.
+    pub statement_span: Span,
+    /// Values may be numbers, strings, booleans, durations, uuids, maps and any names.
+    pub properties: Vec<Property>,
+}
