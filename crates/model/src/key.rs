@@ -35,7 +35,7 @@ impl PartitionKey {
 
     /// The key with its Murmur3 token.
     pub fn of(bytes: &[u8]) -> Option<PartitionKey> {
-        PartitionKey::new(Token::of_key(bytes), bytes)
+        PartitionKey::new(crate::token::murmur3(bytes), bytes)
     }
 
     /// A key from its storage prefix (as `prefix()` returned it).

@@ -1,0 +1,66 @@
+//! Table options: accepted, kept, shown; a few mean something to the store.
+
+use std::collections::BTreeMap;
+
+/// Options as Cassandra 5.0 names them. Values that only travel are kept as they came.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableOptions {
+    pub comment: String,
+    pub default_time_to_live: u32,
+    pub gc_grace_seconds: u32,
+    pub bloom_filter_fp_chance: f64,
+    pub crc_check_chance: f64,
+    pub min_index_interval: i32,
+    pub max_index_interval: i32,
+    pub memtable_flush_period_in_ms: i32,
+    pub speculative_retry: String,
+    pub additional_write_policy: String,
+    pub read_repair: String,
+    pub memtable: String,
+    pub cdc: bool,
+    pub allow_auto_snapshot: bool,
+    pub incremental_backups: bool,
+    pub caching: BTreeMap<String, String>,
+    pub compaction: BTreeMap<String, String>,
+    pub compression: BTreeMap<String, String>,
+    pub extensions: BTreeMap<String, Vec<u8>>,
+    /// Ours: `'enforce' | 'warn' | 'off'`; empty means the keyspace's or the default.
+    pub review: String,
+}
+
+impl Default for TableOptions {
+    fn default() -> TableOptions {
+        let map = |pairs: &[(&str, &str)]| {
+            pairs.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect::<BTreeMap<_, _>>()
+        };
+        TableOptions {
+            comment: String::new(),
+            default_time_to_live: 0,
+            gc_grace_seconds: 864_000,
+            bloom_filter_fp_chance: 0.01,
+            crc_check_chance: 1.0,
+            min_index_interval: 128,
+            max_index_interval: 2048,
+            memtable_flush_period_in_ms: 0,
+            speculative_retry: "99p".into(),
+            additional_write_policy: "99p".into(),
+            read_repair: "BLOCKING".into(),
+            memtable: String::new(),
+            cdc: false,
+            allow_auto_snapshot: true,
+            incremental_backups: true,
+            caching: map(&[("keys", "ALL"), ("rows_per_partition", "NONE")]),
+            compaction: map(&[
+                ("class", "org.apache.cassandra.db.compaction.SizeTieredCompactionStrategy"),
+                ("max_threshold", "32"),
+                ("min_threshold", "4"),
+            ]),
+            compression: map(&[
+                ("chunk_length_in_kb", "16"),
+                ("class", "org.apache.cassandra.io.compress.LZ4Compressor"),
+            ]),
+            extensions: BTreeMap::new(),
+            review: String::new(),
+        }
+    }
+}

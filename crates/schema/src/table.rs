@@ -1,0 +1,73 @@
+//! A table: key columns, other columns, options. The shape that plans are made from.
+
+use crate::column::{Column, ColumnKind, DroppedColumn};
+use crate::options::TableOptions;
+use std::sync::Arc;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableKind {
+    /// Rows live in the store.
+    Stored,
+    /// Rows are made up when somebody reads (system tables).
+    Virtual,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Names the table in the log and in files for ever.
+    pub id: u32,
+    /// What clients see in `system_schema.tables.id`.
+    pub uuid: [u8; 16],
+    pub keyspace: Arc<str>,
+    pub name: Arc<str>,
+    pub kind: TableKind,
+    pub partition_key: Vec<Column>,
+    pub clustering: Vec<Column>,
+    /// Sorted by name, as `SELECT *` lists them.
+    pub statics: Vec<Column>,
+    /// Sorted by name, as `SELECT *` lists them.
+    pub regulars: Vec<Column>,
+    pub options: TableOptions,
+    pub dropped: Vec<DroppedColumn>,
+    pub next_column_id: u32,
+    /// Grows with TRUNCATE.
+    pub incarnation: u32,
+}
+
+impl Table {
+    /// Columns in the order of `SELECT *`: partition key, clustering, static, regular.
+    pub fn columns(&self) -> impl Iterator<Item = &Column> {
+        self.partition_key.iter().chain(&self.clustering).chain(&self.statics).chain(&self.regulars)
+    }
+
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns().find(|c| &*c.name == name)
+    }
+
+    pub fn is_counter(&self) -> bool {
+        let counter = |c: &Column| c.data_type == model::types::DataType::Counter;
+        self.regulars.iter().chain(&self.statics).any(counter)
+    }
+
+    pub fn has_statics(&self) -> bool {
+        !self.statics.is_empty()
+    }
+
+    pub fn is_virtual(&self) -> bool {
+        self.kind == TableKind::Virtual
+    }
+
+    pub fn primary_key(&self) -> impl Iterator<Item = &Column> {
+        self.partition_key.iter().chain(&self.clustering)
+    }
+
+    /// The column list of one kind.
+    pub fn of_kind(&self, kind: ColumnKind) -> &[Column] {
+        match kind {
+            ColumnKind::PartitionKey => &self.partition_key,
+            ColumnKind::Clustering => &self.clustering,
+            ColumnKind::Static => &self.statics,
+            ColumnKind::Regular => &self.regulars,
+        }
+    }
+}
