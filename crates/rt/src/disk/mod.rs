@@ -1,0 +1,113 @@
+//! What the engine may ask of a disk. Calls are synchronous; handles are shared freely between threads.
+//!
+//! What we assume about the medium, and what [`sim::SimDisk`] therefore does not promise on a crash:
+//! data is durable only after `sync_data` of its file returned `Ok`; a file's name is durable only after
+//! `sync_dir` of its directory returned `Ok`; unsynced writes may each be lost, kept or (the last one) torn
+//! at any byte, in any combination; a rename is atomic. After a failed `sync_data` the unsynced data of that
+//! file must be considered lost for good, whatever a later sync says.
+
+pub mod real;
+pub mod sim;
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A directory tree of files.
+pub trait Disk: Send + Sync + 'static {
+    /// Opens an existing file for reading and writing.
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>>;
+
+    /// Creates a file that must not exist yet. Its name is durable after `sync_dir` of the parent.
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>>;
+
+    /// Atomically gives `from` the name `to`, replacing a file of that name.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    fn remove(&self, path: &Path) -> io::Result<()>;
+
+    /// A second name for the same file (hard link); `to` must not exist.
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// Names of the files and directories directly inside `dir`, sorted.
+    fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>>;
+
+    fn create_dir_all(&self, dir: &Path) -> io::Result<()>;
+
+    /// Makes the names inside `dir` durable.
+    fn sync_dir(&self, dir: &Path) -> io::Result<()>;
+
+    fn exists(&self, path: &Path) -> io::Result<bool>;
+
+    /// Takes the lock that keeps a second process out; held until the value is dropped.
+    fn lock(&self, path: &Path) -> Result<Box<dyn DiskLock>, LockError>;
+}
+
+/// An open file. Reads and writes name their offset, so one handle serves many threads.
+pub trait DiskFile: Send + Sync + fmt::Debug {
+    /// Reads up to `buf.len()` bytes; less only at the end of the file.
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize>;
+
+    /// Writes all of `bytes`, growing the file when needed. A failure may leave a part written.
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
+
+    fn len(&self) -> io::Result<u64>;
+
+    fn is_empty(&self) -> io::Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
+    /// Cuts the file or extends it with zeros.
+    fn set_len(&self, len: u64) -> io::Result<()>;
+
+    /// Fills the file from its end to `len` with written zeros, so that later overwrites change data
+    /// only (no allocation, no growth) and sync faster.
+    fn preallocate(&self, len: u64) -> io::Result<()>;
+
+    /// Makes everything written so far, and the length, durable.
+    fn sync_data(&self) -> io::Result<()>;
+
+    /// Fills `buf` or fails with `UnexpectedEof`.
+    fn read_exact_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        match self.read_at(offset, buf)? {
+            n if n == buf.len() => Ok(()),
+            _ => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
+    }
+
+    /// The whole file.
+    fn read_all(&self) -> io::Result<Vec<u8>> {
+        let len = usize::try_from(self.len()?).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        let mut bytes = vec![0; len];
+        self.read_exact_at(0, &mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+/// Holds a lock file until it is dropped.
+pub trait DiskLock: Send + Sync + fmt::Debug {}
+
+#[derive(Debug)]
+pub enum LockError {
+    /// Another process (or another database in this one) holds it.
+    Held,
+    Io(io::Error),
+}
+
+impl fmt::Display for LockError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LockError::Held => f.write_str("the lock is held by another process"),
+            LockError::Io(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl std::error::Error for LockError {}
+
+impl From<io::Error> for LockError {
+    fn from(error: io::Error) -> LockError {
+        LockError::Io(error)
+    }
+}
