@@ -1,9 +1,12 @@
 //! Types, values, byte-comparable keys, tokens, cells, tombstones, rows and their merge rules. Pure.
 
+pub mod comparable;
 pub mod deletion;
 pub mod key;
 pub mod merge;
 pub mod row;
+pub mod timeuuid;
 pub mod token;
 pub mod types;
+pub mod value;
 pub mod vint;

@@ -218,14 +218,10 @@ impl DataType {
                 | DataType::Int
                 | DataType::BigInt
                 | DataType::Counter
-                | DataType::SmallInt
-                | DataType::TinyInt
                 | DataType::Float
                 | DataType::Double
                 | DataType::VarInt
                 | DataType::Decimal
-                | DataType::Date
-                | DataType::Time
                 | DataType::Timestamp
                 | DataType::Uuid
                 | DataType::TimeUuid
