@@ -1,1 +1,95 @@
 //! The contract for reading and writing partitions, and the naive in-memory store.
+//!
+//! A dialect plans reads and commits as data; a [`Store`] executes them: the embedded engine, a
+//! cluster, or [`naive::NaiveStore`], which does everything in the simplest way and serves as the
+//! model in tests and as the holder of virtual tables. Conditions and read-modify-write operations
+//! travel as data too, so every store can run them where the partition lives.
+
+pub mod assemble;
+pub mod commit;
+pub mod condition;
+pub mod deferred;
+pub mod error;
+pub mod fragment;
+pub mod mutation;
+pub mod naive;
+pub mod read;
+
+pub use commit::{CasOutcome, Commit, ConditionalCommit, CurrentRow};
+pub use condition::{CellCondition, Comparison, Element, RowCheck, RowPosition};
+pub use deferred::{Deferred, DeferredOp};
+pub use error::StoreError;
+pub use fragment::Fragment;
+pub use mutation::Mutation;
+pub use read::{Flow, Partitions, Position, Read, ReadEnd, ReadOutcome, Sink, Slice};
+
+use std::future::Future;
+
+/// Identifies a table in the log and in files; assigned by the catalogue, never reused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TableId(pub u32);
+
+/// What a store must know about a table; everything else stays in the catalogue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableConfig {
+    pub id: TableId,
+    /// Grows with TRUNCATE; data of earlier incarnations is gone.
+    pub incarnation: u32,
+    pub compression: Compression,
+    pub compaction: Compaction,
+    /// Cassandra's `gc_grace_seconds`; an upper bound on how long tombstones are kept.
+    pub gc_grace_seconds: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compression {
+    None,
+    Lz4,
+    Zstd,
+}
+
+/// How files of a table are merged in the background.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Compaction {
+    /// From tiered (positive) to levelled (negative): Cassandra's unified `W` parameter.
+    Unified { scaling: i32 },
+    /// Files of one time window are merged with each other only; expired ones are dropped whole.
+    TimeWindow { window_seconds: u64 },
+    /// `'enabled': 'false'`.
+    Off,
+}
+
+impl TableConfig {
+    pub fn new(id: TableId) -> TableConfig {
+        TableConfig {
+            id,
+            incarnation: 0,
+            compression: Compression::Lz4,
+            compaction: Compaction::Unified { scaling: 2 },
+            gc_grace_seconds: 864_000,
+        }
+    }
+}
+
+/// Executes reads and commits. One handle per shard; handles are not shared between threads.
+pub trait Store: 'static {
+    /// Delivers live, merged rows to the sink, in storage order (reversed inside partitions if asked).
+    fn read(&self, read: &Read, sink: &mut dyn Sink)
+    -> impl Future<Output = Result<ReadOutcome, StoreError>>;
+
+    /// All or nothing; durable when it returns `Ok`. After an error other than `Invalid` or
+    /// `Overloaded` the outcome is unknown to the caller.
+    fn commit(&self, commit: Commit) -> impl Future<Output = Result<(), StoreError>>;
+
+    /// Reads, checks and applies under the partition's serialisation: linearizable.
+    fn commit_if(&self, commit: ConditionalCommit) -> impl Future<Output = Result<CasOutcome, StoreError>>;
+
+    /// Makes exactly these tables exist, with these settings and incarnations, and `catalogue`
+    /// (opaque to the store) the one that the next open returns; durable when it returns.
+    /// Data of tables that are absent, and of older incarnations, is gone.
+    fn alter(
+        &self,
+        catalogue: Vec<u8>,
+        tables: Vec<TableConfig>,
+    ) -> impl Future<Output = Result<(), StoreError>>;
+}

@@ -1,0 +1,44 @@
+//! Commits as data: plain ones, and conditional ones with their outcome.
+
+use crate::condition::{RowCheck, RowPosition};
+use crate::mutation::Mutation;
+use model::key::PartitionKey;
+
+/// Mutations that enter the log as one record: all or nothing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Commit {
+    pub mutations: Vec<Mutation>,
+    /// For deferred operations: decides what is live and stamps tombstones and expiries.
+    pub now_seconds: u32,
+}
+
+/// Mutations that apply only if every check holds, decided under the partition's serialisation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConditionalCommit {
+    pub table: crate::TableId,
+    /// The one partition the checks read.
+    pub key: PartitionKey,
+    pub checks: Vec<RowCheck>,
+    /// Stamped provisionally with `provisional_timestamp`; the store shifts them to its ballot,
+    /// which is strictly above every earlier ballot of the partition.
+    pub mutations: Vec<Mutation>,
+    pub provisional_timestamp: i64,
+    pub now_seconds: u32,
+}
+
+/// One row as the checks saw it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CurrentRow {
+    pub position: RowPosition,
+    /// The merged image (payload form); `None` when the row does not exist.
+    pub row: Option<Vec<u8>>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct CasOutcome {
+    pub applied: bool,
+    /// The static row as the checks saw it (payload form), if it is live.
+    pub static_row: Option<Vec<u8>>,
+    /// One per check, in order.
+    pub rows: Vec<CurrentRow>,
+}

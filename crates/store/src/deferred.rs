@@ -1,0 +1,128 @@
+//! Operations that need the current value: counters, lists by index or value, arithmetic updates.
+//!
+//! They travel as data to the shard that owns the partition and are turned into plain row images
+//! there, under the partition's serialisation; logs and files never hold an operation, so replay is
+//! idempotent.
+
+use crate::assemble::{ListCell, live_list};
+use crate::condition::RowPosition;
+use crate::error::StoreError;
+use model::deletion::{Deletion, Timestamp};
+use model::row::{Cell, CellState, ColumnId, RowView, RowWriter};
+use model::types::DataType;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Deferred {
+    pub position: RowPosition,
+    pub column: ColumnId,
+    /// For messages.
+    pub column_name: String,
+    pub timestamp: Timestamp,
+    /// Zero: what is written does not expire.
+    pub ttl: u32,
+    pub op: DeferredOp,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum DeferredOp {
+    /// `c = c + delta` on a counter.
+    CounterAdd(i64),
+    /// `l[index] = value`; `None` deletes the element.
+    ListSet { index: i32, value: Option<Vec<u8>> },
+    /// `l = l - [values]`.
+    ListRemove { element: DataType, values: Vec<Vec<u8>> },
+}
+
+impl Deferred {
+    /// Turns the operation into a row image that holds the cells to write.
+    /// `current` is the merged row as it is now, if there is one.
+    pub fn resolve(
+        &self,
+        current: Option<RowView<'_>>,
+        now_seconds: u32,
+        out: &mut RowWriter,
+    ) -> Result<(), StoreError> {
+        match &self.op {
+            DeferredOp::CounterAdd(delta) => self.counter(*delta, current, out),
+            DeferredOp::ListSet { index, value } => {
+                self.list_set(*index, value.as_deref(), current, now_seconds, out)
+            }
+            DeferredOp::ListRemove { element, values } => {
+                self.begin(out, self.timestamp);
+                for cell in live_list(current, self.column, now_seconds) {
+                    let equal = |v: &Vec<u8>| model::value::compare(element, v, cell.value).is_eq();
+                    if values.iter().any(equal) {
+                        self.put(out, Some(cell.path), None, now_seconds);
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn begin(&self, out: &mut RowWriter, timestamp: Timestamp) {
+        out.begin(timestamp, None, Deletion::NONE);
+    }
+
+    fn put(&self, out: &mut RowWriter, path: Option<&[u8]>, value: Option<&[u8]>, now_seconds: u32) {
+        let state = match value {
+            None => CellState::Tombstone { local_seconds: now_seconds },
+            Some(value) if self.ttl > 0 => {
+                CellState::Expiring { value, ttl: self.ttl, expiry: now_seconds.saturating_add(self.ttl) }
+            }
+            Some(value) => CellState::Live(value),
+        };
+        out.cell(&Cell { column: self.column, path, timestamp: self.timestamp, state });
+    }
+
+    /// The new total, stamped above the version it replaces so that the larger total always wins.
+    fn counter(
+        &self,
+        delta: i64,
+        current: Option<RowView<'_>>,
+        out: &mut RowWriter,
+    ) -> Result<(), StoreError> {
+        let cell = current.and_then(|row| row.cells().find(|c| c.column == self.column));
+        let (total, floor) = match cell {
+            Some(Cell { state: CellState::Live(value), timestamp, .. }) => {
+                let bytes = value.try_into().map_err(|_| StoreError::Corrupt {
+                    file: String::new(),
+                    offset: 0,
+                    what: format!("counter {} is not eight bytes", self.column_name),
+                })?;
+                (i64::from_be_bytes(bytes), timestamp.saturating_add(1))
+            }
+            Some(dead) => (0, dead.timestamp.saturating_add(1)),
+            None => (0, i64::MIN),
+        };
+        let timestamp = self.timestamp.max(floor);
+        self.begin(out, timestamp);
+        out.live(self.column, &total.wrapping_add(delta).to_be_bytes());
+        Ok(())
+    }
+
+    fn list_set(
+        &self,
+        index: i32,
+        value: Option<&[u8]>,
+        current: Option<RowView<'_>>,
+        now_seconds: u32,
+        out: &mut RowWriter,
+    ) -> Result<(), StoreError> {
+        let list: Vec<ListCell<'_>> = live_list(current, self.column, now_seconds).collect();
+        if list.is_empty() {
+            let verb = if value.is_some() { "set" } else { "delete" };
+            let text = match value {
+                Some(_) => format!("Attempted to {verb} an element on a list which is null"),
+                None => format!("Attempted to {verb} an element from a list which is null"),
+            };
+            return Err(StoreError::Invalid(text));
+        }
+        let cell = usize::try_from(index).ok().and_then(|i| list.get(i)).ok_or_else(|| {
+            StoreError::Invalid(format!("List index {index} out of bound, list has size {}", list.len()))
+        })?;
+        self.begin(out, self.timestamp);
+        self.put(out, Some(cell.path), value, now_seconds);
+        Ok(())
+    }
+}

@@ -1,0 +1,45 @@
+//! What can go wrong in a store, by what the caller must do next. Facts, not prose for clients:
+//! each dialect maps a kind to its own protocol error in one place.
+
+use std::fmt;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoreError {
+    /// The request itself is wrong; nothing was done. The text is meant for the client.
+    Invalid(String),
+    /// A budget is used up; nothing was done; try again later.
+    Overloaded(&'static str),
+    /// More tombstones than allowed were scanned; narrow the read or compact.
+    TooManyTombstones { scanned: u64, limit: u64 },
+    /// The store no longer accepts writes (failed write or fsync, full disk); reads go on.
+    ReadOnly { reason: String },
+    /// Stored bytes are damaged.
+    Corrupt { file: String, offset: u64, what: String },
+    /// The table is unknown to the store: dropped while the request was on its way.
+    UnknownTable(crate::TableId),
+    /// The store is closing.
+    Closed,
+    /// Input or output failed while reading.
+    Io { context: String },
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StoreError::Invalid(text) => f.write_str(text),
+            StoreError::Overloaded(what) => write!(f, "overloaded: {what}"),
+            StoreError::TooManyTombstones { scanned, limit } => {
+                write!(f, "scanned {scanned} tombstones, the limit is {limit}")
+            }
+            StoreError::ReadOnly { reason } => write!(f, "writes are stopped: {reason}"),
+            StoreError::Corrupt { file, offset, what } => {
+                write!(f, "corrupt data in {file} at offset {offset}: {what}")
+            }
+            StoreError::UnknownTable(id) => write!(f, "table {} is gone", id.0),
+            StoreError::Closed => f.write_str("the store is closing"),
+            StoreError::Io { context } => write!(f, "input/output failed: {context}"),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {}

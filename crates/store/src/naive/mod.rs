@@ -1,0 +1,283 @@
+//! The naive store: the contract in the simplest way, all in memory, nothing clever.
+//!
+//! It is the model that the engine is tested against and the holder of virtual tables. It keeps every
+//! deletion as it came and decides what is visible when somebody reads. It never purges, never
+//! pauses, and forgets everything when dropped.
+
+use crate::commit::{CasOutcome, Commit, ConditionalCommit, CurrentRow};
+use crate::condition::RowPosition;
+use crate::error::StoreError;
+use crate::mutation::Mutation;
+use crate::read::{Flow, Partitions, Read, ReadEnd, ReadOutcome, Sink};
+use crate::{Store, TableConfig, TableId};
+use model::deletion::Deletion;
+use model::key::{KIND_PARTITION_DELETION, KIND_RANGE, KIND_ROW, KIND_STATIC, PartitionKey};
+use model::merge::RowMerger;
+use model::row::{RowView, RowWriter};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+#[cfg(test)]
+mod tests;
+
+#[derive(Default)]
+struct Partition {
+    deletion: Option<Deletion>,
+    /// Every range deletion ever made, in order of arrival.
+    ranges: Vec<(Vec<u8>, Vec<u8>, Deletion)>,
+    static_row: Option<Vec<u8>>,
+    rows: BTreeMap<Vec<u8>, Vec<u8>>,
+}
+
+#[derive(Default)]
+struct Table {
+    incarnation: u32,
+    partitions: BTreeMap<PartitionKey, Partition>,
+}
+
+/// See the module.
+#[derive(Default)]
+pub struct NaiveStore {
+    tables: RefCell<BTreeMap<TableId, Table>>,
+    catalogue: RefCell<Option<Vec<u8>>>,
+    last_ballot: RefCell<i64>,
+}
+
+impl NaiveStore {
+    pub fn new() -> NaiveStore {
+        NaiveStore::default()
+    }
+
+    pub fn create(&self, table: TableId) {
+        self.tables.borrow_mut().entry(table).or_default();
+    }
+
+    pub fn catalogue(&self) -> Option<Vec<u8>> {
+        self.catalogue.borrow().clone()
+    }
+
+    /// Applies one mutation; operations that need the current value are resolved first.
+    pub fn apply(&self, mutation: &Mutation, now_seconds: u32) -> Result<(), StoreError> {
+        let mut resolved = Vec::new();
+        for deferred in &mutation.deferred {
+            let mut out = RowWriter::new();
+            let current = self.current(mutation.table, &mutation.key, &deferred.position, now_seconds);
+            let current = current.as_deref().and_then(RowView::from_payload);
+            deferred.resolve(current, now_seconds, &mut out)?;
+            if !out.is_empty() {
+                resolved.push((deferred.position.clone(), out.view().to_payload()));
+            }
+        }
+        let mut tables = self.tables.borrow_mut();
+        let table = tables.get_mut(&mutation.table).ok_or(StoreError::UnknownTable(mutation.table))?;
+        let partition = table.partitions.entry(mutation.key.clone()).or_default();
+        for entry in mutation.entries() {
+            if let Some((&kind, clustering)) = entry.position.split_first() {
+                partition.put(kind, clustering, entry.payload);
+            }
+        }
+        for (position, payload) in resolved {
+            match position {
+                RowPosition::Static => partition.put(KIND_STATIC, &[], &payload),
+                RowPosition::Row(clustering) => partition.put(KIND_ROW, &clustering, &payload),
+            }
+        }
+        Ok(())
+    }
+
+    /// The merged image of one row, live or not.
+    fn current(&self, table: TableId, key: &PartitionKey, at: &RowPosition, now: u32) -> Option<Vec<u8>> {
+        let tables = self.tables.borrow();
+        let partition = tables.get(&table)?.partitions.get(key)?;
+        let stored = match at {
+            RowPosition::Static => partition.static_row.as_ref()?,
+            RowPosition::Row(clustering) => partition.rows.get(clustering)?,
+        };
+        let covering = match at {
+            RowPosition::Static => partition.deletion.unwrap_or(Deletion::NONE),
+            RowPosition::Row(clustering) => partition.covering(clustering),
+        };
+        let _ = now;
+        let mut merger = RowMerger::new();
+        merger.merge(&[RowView::from_payload(stored)?], covering, None).then(|| merger.row().to_payload())
+    }
+
+    /// Reads at once; what [`Store::read`] does.
+    pub fn read_now(&self, read: &Read, sink: &mut dyn Sink) -> Result<ReadOutcome, StoreError> {
+        let tables = self.tables.borrow();
+        let table = tables.get(&read.table).ok_or(StoreError::UnknownTable(read.table))?;
+        let mut tombstones = 0;
+        for (key, partition) in &table.partitions {
+            if !wanted(read, key) {
+                continue;
+            }
+            let flow = partition.deliver(key, read, sink, &mut tombstones);
+            if flow == Flow::Stop {
+                return Ok(ReadOutcome { end: ReadEnd::Stopped, tombstones });
+            }
+        }
+        Ok(ReadOutcome { end: ReadEnd::Complete, tombstones })
+    }
+}
+
+fn wanted(read: &Read, key: &PartitionKey) -> bool {
+    let inside = match &read.partitions {
+        Partitions::One(one) => one == key,
+        Partitions::Range { start, end } => {
+            start.as_slice() <= key.prefix() && (end.is_empty() || key.prefix() < end.as_slice())
+        }
+    };
+    let behind = read
+        .after
+        .as_ref()
+        .is_some_and(|after| after.key > *key || (after.key == *key && after.clustering.is_none()));
+    inside && !behind
+}
+
+impl Partition {
+    fn put(&mut self, kind: u8, clustering: &[u8], payload: &[u8]) {
+        match kind {
+            KIND_PARTITION_DELETION => {
+                if let Some((deletion, _)) = Deletion::decode(payload) {
+                    self.deletion = Some(self.deletion.map_or(deletion, |old| old.max(deletion)));
+                }
+            }
+            KIND_RANGE => {
+                if let Some((deletion, end)) = Deletion::decode(payload) {
+                    self.ranges.push((clustering.to_vec(), end.to_vec(), deletion));
+                }
+            }
+            KIND_STATIC => {
+                self.static_row = Some(merged(self.static_row.as_deref(), payload));
+            }
+            _ => {
+                let row = merged(self.rows.get(clustering).map(Vec::as_slice), payload);
+                self.rows.insert(clustering.to_vec(), row);
+            }
+        }
+    }
+
+    /// The strongest deletion over a clustering position.
+    fn covering(&self, clustering: &[u8]) -> Deletion {
+        let ranges = self
+            .ranges
+            .iter()
+            .filter(|(start, end, _)| start.as_slice() <= clustering && clustering < end.as_slice());
+        ranges.map(|r| r.2).fold(self.deletion.unwrap_or(Deletion::NONE), Deletion::max)
+    }
+
+    fn deliver(&self, key: &PartitionKey, read: &Read, sink: &mut dyn Sink, tombstones: &mut u64) -> Flow {
+        match sink.partition(key) {
+            Flow::Continue => {}
+            Flow::NextPartition => return sink.partition_end(),
+            Flow::Stop => return Flow::Stop,
+        }
+        match self.deliver_body(key, read, sink, tombstones) {
+            Flow::Stop => Flow::Stop,
+            _ => sink.partition_end(),
+        }
+    }
+
+    fn deliver_body(&self, key: &PartitionKey, read: &Read, sink: &mut dyn Sink, dead: &mut u64) -> Flow {
+        let mut merger = RowMerger::new();
+        let live = |merger: &RowMerger| merger.row().is_live(read.now_seconds);
+        if read.statics
+            && let Some(view) = self.static_row.as_deref().and_then(RowView::from_payload)
+        {
+            merger.merge(&[view], self.deletion.unwrap_or(Deletion::NONE), None);
+            if live(&merger) {
+                let flow = sink.static_row(merger.row());
+                if flow != Flow::Continue {
+                    return flow;
+                }
+            }
+        }
+        let after = read.after.as_ref().filter(|p| p.key == *key).and_then(|p| p.clustering.as_deref());
+        let ahead = |clustering: &[u8]| match after {
+            None => true,
+            Some(after) if read.reverse => clustering < after,
+            Some(after) => clustering > after,
+        };
+        let mut rows: Vec<_> = self
+            .rows
+            .iter()
+            .filter(|(clustering, _)| ahead(clustering) && read.slices.iter().any(|s| s.contains(clustering)))
+            .collect();
+        if read.reverse {
+            rows.reverse();
+        }
+        for (clustering, payload) in rows {
+            let Some(view) = RowView::from_payload(payload) else { continue };
+            merger.merge(&[view], self.covering(clustering), None);
+            if !live(&merger) {
+                *dead += 1;
+                continue;
+            }
+            let flow = sink.row(clustering, merger.row());
+            if flow != Flow::Continue {
+                return flow;
+            }
+        }
+        Flow::Continue
+    }
+}
+
+fn merged(old: Option<&[u8]>, new: &[u8]) -> Vec<u8> {
+    let versions: Vec<_> = old.into_iter().chain([new]).filter_map(RowView::from_payload).collect();
+    let mut merger = RowMerger::new();
+    merger.merge(&versions, Deletion::NONE, None);
+    merger.row().to_payload()
+}
+
+impl Store for NaiveStore {
+    async fn read(&self, read: &Read, sink: &mut dyn Sink) -> Result<ReadOutcome, StoreError> {
+        self.read_now(read, sink)
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<(), StoreError> {
+        commit.mutations.iter().try_for_each(|m| self.apply(m, commit.now_seconds))
+    }
+
+    async fn commit_if(&self, mut commit: ConditionalCommit) -> Result<CasOutcome, StoreError> {
+        let now = commit.now_seconds;
+        let live = |at: &RowPosition| {
+            let payload = self.current(commit.table, &commit.key, at, now)?;
+            RowView::from_payload(&payload)?.is_live(now).then_some(payload)
+        };
+        let static_row = live(&RowPosition::Static);
+        let mut applied = true;
+        let mut rows = Vec::new();
+        for check in &commit.checks {
+            let row = live(&check.position);
+            let views = (row.as_deref(), static_row.as_deref());
+            applied &= check.holds(
+                views.0.and_then(RowView::from_payload),
+                views.1.and_then(RowView::from_payload),
+                now,
+            )?;
+            rows.push(CurrentRow { position: check.position.clone(), row });
+        }
+        if applied {
+            let ballot = commit.provisional_timestamp.max(*self.last_ballot.borrow() + 1);
+            *self.last_ballot.borrow_mut() = ballot;
+            for mutation in &mut commit.mutations {
+                mutation.shift_timestamps(ballot - commit.provisional_timestamp);
+                self.apply(mutation, now)?;
+            }
+        }
+        Ok(CasOutcome { applied, static_row, rows })
+    }
+
+    async fn alter(&self, catalogue: Vec<u8>, configs: Vec<TableConfig>) -> Result<(), StoreError> {
+        let mut tables = self.tables.borrow_mut();
+        tables.retain(|id, _| configs.iter().any(|c| c.id == *id));
+        for config in configs {
+            let table = tables.entry(config.id).or_default();
+            if table.incarnation != config.incarnation {
+                *table = Table { incarnation: config.incarnation, ..Table::default() };
+            }
+        }
+        *self.catalogue.borrow_mut() = Some(catalogue);
+        Ok(())
+    }
+}

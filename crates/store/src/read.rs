@@ -1,0 +1,126 @@
+//! Reads as data, and the sink that receives rows.
+//!
+//! A slice is a half-open interval of clustering bytes; a position is where a reader stopped. Both
+//! are plain bytes, so they survive flush, compaction and restart, and travel in paging states.
+
+use crate::TableId;
+use model::key::PartitionKey;
+use model::row::RowView;
+
+/// Rows whose clustering bytes lie in `[start, end)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slice {
+    pub start: Vec<u8>,
+    pub end: Vec<u8>,
+}
+
+impl Slice {
+    /// Every row of a partition.
+    pub fn all() -> Slice {
+        Slice { start: Vec::new(), end: vec![0xff] }
+    }
+
+    /// The row with exactly this (full) clustering key.
+    pub fn one(clustering: &[u8]) -> Slice {
+        let mut end = clustering.to_vec();
+        end.push(0);
+        Slice { start: clustering.to_vec(), end }
+    }
+
+    /// Every row whose clustering key starts with `prefix`.
+    pub fn prefix(prefix: &[u8]) -> Slice {
+        let mut end = prefix.to_vec();
+        end.push(0xff);
+        Slice { start: prefix.to_vec(), end }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.start >= self.end
+    }
+
+    pub fn contains(&self, clustering: &[u8]) -> bool {
+        self.start.as_slice() <= clustering && clustering < self.end.as_slice()
+    }
+}
+
+/// Which partitions a read visits, in token order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Partitions {
+    One(PartitionKey),
+    /// Partitions whose storage prefix lies in `[start, end)`; an empty `end` means no bound.
+    Range {
+        start: Vec<u8>,
+        end: Vec<u8>,
+    },
+}
+
+impl Partitions {
+    pub fn all() -> Partitions {
+        Partitions::Range { start: Vec::new(), end: Vec::new() }
+    }
+}
+
+/// Where a reader stopped: reading resumes strictly behind it, in the read's direction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Position {
+    pub key: PartitionKey,
+    /// `None`: the whole partition is behind the reader.
+    pub clustering: Option<Vec<u8>>,
+}
+
+/// A read of one table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Read {
+    pub table: TableId,
+    pub partitions: Partitions,
+    /// Ascending and disjoint. Empty: no rows are wanted (static row only).
+    pub slices: Vec<Slice>,
+    /// Rows inside each partition in descending order; partitions stay in token order.
+    pub reverse: bool,
+    /// Deliver static rows.
+    pub statics: bool,
+    /// Resume behind this position. The partition and its static row are delivered again.
+    pub after: Option<Position>,
+    /// The one clock reading that decides every liveness question of this read.
+    pub now_seconds: u32,
+    /// Pause after this many stored entries were examined, so that a scan does not stall its shard.
+    pub scan_limit: u64,
+    /// Fail when more dead rows and range tombstones than this were met in one call.
+    pub tombstone_limit: u64,
+}
+
+/// What the sink wants next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    Continue,
+    /// Skip the rest of this partition (`partition_end` is still called).
+    NextPartition,
+    Stop,
+}
+
+/// Receives the rows of a read. Grammar: `(partition static_row? row* partition_end)*`, cut short
+/// after `Flow::Stop`. Rows are merged and live; cells inside may still be dead: look at them with
+/// `Cell::live_value(now_seconds)`. A partition without anything live may be announced.
+pub trait Sink {
+    fn partition(&mut self, key: &PartitionKey) -> Flow;
+    fn static_row(&mut self, row: RowView<'_>) -> Flow;
+    fn row(&mut self, clustering: &[u8], row: RowView<'_>) -> Flow;
+    fn partition_end(&mut self) -> Flow;
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum ReadEnd {
+    /// Everything the read asked for was delivered.
+    Complete,
+    /// The sink said stop.
+    Stopped,
+    /// `scan_limit` was reached: read again with `after` set to this.
+    Paused(Position),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadOutcome {
+    pub end: ReadEnd,
+    /// Dead rows and range tombstones met on the way.
+    pub tombstones: u64,
+}
