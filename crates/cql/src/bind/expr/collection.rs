@@ -1,0 +1,184 @@
+//! Literals of collections, vectors, tuples and user-defined types.
+
+use super::assign::Assignable;
+use super::{Binder, term_text};
+use cql_syntax::ast::{self, Ident};
+use model::types::DataType;
+use query::QueryError;
+use query::expr::{Expr, Node};
+
+impl Binder<'_, '_> {
+    pub(super) fn list(
+        &mut self,
+        parts: &[ast::Expr],
+        expected: &DataType,
+        receiver: &str,
+    ) -> Result<Expr, QueryError> {
+        match expected {
+            DataType::List { element, .. } => {
+                let parts = self.parts(parts, element, receiver, "list")?;
+                Ok(Expr::new(expected.clone(), Node::List(parts)))
+            }
+            DataType::Vector { element, dimensions } => {
+                if parts.len() != *dimensions as usize {
+                    return Err(QueryError::invalid(format!(
+                        "Invalid vector literal for {receiver} of type {expected}; \
+                         expected {dimensions} elements, but given {}",
+                        parts.len()
+                    )));
+                }
+                let parts = self.parts(parts, element, receiver, "vector")?;
+                Ok(Expr::new(expected.clone(), Node::Vector(parts)))
+            }
+            _ => Err(wrong("list", receiver, expected)),
+        }
+    }
+
+    pub(super) fn set(
+        &mut self,
+        parts: &[ast::Expr],
+        expected: &DataType,
+        receiver: &str,
+    ) -> Result<Expr, QueryError> {
+        match expected {
+            // The grammar cannot tell an empty map from an empty set.
+            DataType::Map { .. } if parts.is_empty() => {
+                Ok(Expr::new(expected.clone(), Node::Map(Vec::new())))
+            }
+            DataType::Set { element, .. } => {
+                let parts = self.parts(parts, element, receiver, "set")?;
+                Ok(Expr::new(expected.clone(), Node::Set(parts)))
+            }
+            _ => Err(wrong("set", receiver, expected)),
+        }
+    }
+
+    fn parts(
+        &mut self,
+        parts: &[ast::Expr],
+        element: &DataType,
+        receiver: &str,
+        kind: &str,
+    ) -> Result<Vec<Expr>, QueryError> {
+        let mut bound = Vec::with_capacity(parts.len());
+        for part in parts {
+            self.must_fit(part, element, || {
+                let value = term_text(part);
+                format!("Invalid {kind} literal for {receiver}: value {value} is not of type {element}")
+            })?;
+            bound.push(self.bind(part, element, &format!("value({receiver})"))?);
+        }
+        Ok(bound)
+    }
+
+    pub(super) fn map(
+        &mut self,
+        entries: &[(ast::Expr, ast::Expr)],
+        expected: &DataType,
+        receiver: &str,
+    ) -> Result<Expr, QueryError> {
+        let DataType::Map { key: key_type, value: value_type, .. } = expected else {
+            return Err(wrong("map", receiver, expected));
+        };
+        let mut bound = Vec::with_capacity(entries.len());
+        for (key, value) in entries {
+            self.must_fit(key, key_type, || {
+                let key = term_text(key);
+                format!("Invalid map literal for {receiver}: key {key} is not of type {key_type}")
+            })?;
+            self.must_fit(value, value_type, || {
+                let value = term_text(value);
+                format!("Invalid map literal for {receiver}: value {value} is not of type {value_type}")
+            })?;
+            let key = self.bind(key, key_type, &format!("key({receiver})"))?;
+            bound.push((key, self.bind(value, value_type, &format!("value({receiver})"))?));
+        }
+        Ok(Expr::new(expected.clone(), Node::Map(bound)))
+    }
+
+    pub(super) fn user_type(
+        &mut self,
+        fields: &[(Ident, ast::Expr)],
+        expected: &DataType,
+        receiver: &str,
+    ) -> Result<Expr, QueryError> {
+        if let (DataType::Map { .. }, true) = (expected, self.row.is_some()) {
+            // In a SELECT clause `{a: 1}` may be a map whose keys are columns.
+            let key = |name: &Ident| ast::Expr::new(ast::ExprKind::Column(name.clone()));
+            let entries: Vec<_> = fields.iter().map(|(name, value)| (key(name), value.clone())).collect();
+            return self.map(&entries, expected, receiver);
+        }
+        let DataType::Udt(udt) = expected else {
+            return Err(wrong("user type", receiver, expected));
+        };
+        if let Some((unknown, _)) = fields.iter().find(|(name, _)| udt.field_index(name.as_str()).is_none()) {
+            return Err(QueryError::invalid(format!(
+                "Unknown field '{}' in value of user defined type {}",
+                unknown.as_str(),
+                udt.name
+            )));
+        }
+        let mut bound = Vec::with_capacity(udt.fields.len());
+        for field in udt.fields.iter() {
+            let Some((_, value)) = fields.iter().rev().find(|(name, _)| name.as_str() == &*field.name) else {
+                bound.push(Expr::null(field.data_type.clone()));
+                continue;
+            };
+            self.must_fit(value, &field.data_type, || {
+                format!(
+                    "Invalid user type literal for {receiver}: field {} is not of type {}",
+                    field.name, field.data_type
+                )
+            })?;
+            bound.push(self.bind(value, &field.data_type, &format!("{receiver}.{}", field.name))?);
+        }
+        Ok(Expr::new(expected.clone(), Node::UserType(bound)))
+    }
+
+    pub(super) fn tuple(
+        &mut self,
+        parts: &[ast::Expr],
+        expected: &DataType,
+        receiver: &str,
+    ) -> Result<Expr, QueryError> {
+        let DataType::Tuple(components) = expected else {
+            // One part in parentheses is just that part where no tuple is wanted.
+            return match parts {
+                [only] => self.bind(only, expected, receiver),
+                _ => Err(wrong("tuple", receiver, expected)),
+            };
+        };
+        if parts.len() > components.len() {
+            return Err(QueryError::invalid(format!(
+                "Invalid tuple literal for {receiver}: too many elements. Type {} expects {} but got {}",
+                expected.unfrozen_name(),
+                components.len(),
+                parts.len()
+            )));
+        }
+        let mut bound = Vec::with_capacity(parts.len());
+        for (i, (part, component)) in parts.iter().zip(components.iter()).enumerate() {
+            self.must_fit(part, component, || {
+                format!("Invalid tuple literal for {receiver}: component {i} is not of type {component}")
+            })?;
+            bound.push(self.bind(part, component, &format!("{receiver}[{i}]"))?);
+        }
+        Ok(Expr::new(expected.clone(), Node::Tuple(bound)))
+    }
+
+    fn must_fit(
+        &self,
+        written: &ast::Expr,
+        expected: &DataType,
+        refusal: impl FnOnce() -> String,
+    ) -> Result<(), QueryError> {
+        match self.test(written, expected) {
+            Assignable::No => Err(QueryError::invalid(refusal())),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn wrong(kind: &str, receiver: &str, expected: &DataType) -> QueryError {
+    QueryError::invalid(format!("Invalid {kind} literal for {receiver} of type {expected}"))
+}

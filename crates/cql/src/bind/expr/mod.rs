@@ -1,0 +1,102 @@
+//! Expressions and terms -> `query::expr`.
+//!
+//! Names become inputs, literals become checked wire bytes, markers learn their types, functions
+//! are chosen by the types of their arguments. Texts of refusals are Cassandra's.
+
+mod assign;
+mod call;
+mod collection;
+mod literal;
+mod row;
+mod text;
+
+pub use assign::{Assignable, value_compatible};
+pub use row::RowScope;
+pub use text::{selector_name, term_text};
+
+use super::Scope;
+use super::markers::Markers;
+use super::types;
+use cql_syntax::ast::{self, ExprKind};
+use model::types::DataType;
+use query::QueryError;
+use query::expr::{Expr, Node};
+
+/// Binds an expression that may not name columns, for a place that wants `expected`.
+/// `receiver` names that place in messages and in the specs of markers.
+pub fn bind_term(
+    scope: Scope<'_>,
+    written: &ast::Expr,
+    expected: &DataType,
+    receiver: &str,
+    markers: &mut Markers,
+) -> Result<Expr, QueryError> {
+    Binder { scope, markers, row: None }.bind(written, expected, receiver)
+}
+
+/// Turns written expressions into evaluable ones.
+pub struct Binder<'a, 'm> {
+    pub scope: Scope<'a>,
+    pub markers: &'m mut Markers,
+    /// The columns that may be named; `None` in terms.
+    pub row: Option<&'m mut RowScope>,
+}
+
+impl Binder<'_, '_> {
+    /// The keyspace that unqualified types and functions are looked up in.
+    pub fn keyspace(&self) -> String {
+        match &self.row {
+            Some(row) => row.table.keyspace.to_string(),
+            None => self.scope.keyspace.unwrap_or_default().to_string(),
+        }
+    }
+
+    /// Binds an expression for a place of a known type.
+    pub fn bind(
+        &mut self,
+        written: &ast::Expr,
+        expected: &DataType,
+        receiver: &str,
+    ) -> Result<Expr, QueryError> {
+        match &written.kind {
+            ExprKind::Null => Ok(Expr::null(expected.clone())),
+            ExprKind::Marker(marker) => {
+                self.markers.learn(marker, receiver, expected);
+                Ok(Expr::new(expected.clone(), Node::Marker(marker.index)))
+            }
+            ExprKind::Literal(literal) => {
+                let bytes = literal::encode(literal, expected, receiver)?;
+                Ok(Expr::constant(expected.clone(), bytes))
+            }
+            ExprKind::List(parts) => self.list(parts, expected, receiver),
+            ExprKind::Set(parts) => self.set(parts, expected, receiver),
+            ExprKind::Map(entries) => self.map(entries, expected, receiver),
+            ExprKind::UserType(fields) => self.user_type(fields, expected, receiver),
+            ExprKind::Tuple(parts) => self.tuple(parts, expected, receiver),
+            ExprKind::TypeHint { to, expr } => {
+                let hinted = types::resolve(self.scope, &self.keyspace(), to)?;
+                if self.test(expr, &hinted) == Assignable::No {
+                    let (value, to) = (term_text(expr), types::text_of(to));
+                    return Err(QueryError::invalid(format!("Cannot cast value {value} to type {to}")));
+                }
+                if assign::of_types(expected, &hinted) == Assignable::No {
+                    return Err(QueryError::invalid(format!(
+                        "Cannot assign value {} to {receiver} of type {expected}",
+                        term_text(written)
+                    )));
+                }
+                self.bind(expr, &hinted, receiver)
+            }
+            ExprKind::Function { .. }
+            | ExprKind::CountRows
+            | ExprKind::Binary { .. }
+            | ExprKind::Negate(_)
+            | ExprKind::Cast { .. } => self.call_for(written, expected, receiver),
+            ExprKind::Column(_)
+            | ExprKind::CellInfo { .. }
+            | ExprKind::Field { .. }
+            | ExprKind::Element { .. }
+            | ExprKind::Slice { .. } => self.input_for(written, expected, receiver),
+        }
+    }
+}

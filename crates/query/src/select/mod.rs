@@ -1,0 +1,1 @@
+//! SELECT plans and their execution.
