@@ -1,0 +1,86 @@
+//! Which segments are still needed: a pin per memtable and per commit under way.
+//!
+//! Segments are given up in order, so a memtable pins only the oldest segment it has data from.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+#[derive(Clone, Default)]
+pub struct Pins {
+    counts: Arc<Mutex<BTreeMap<u64, usize>>>,
+}
+
+/// Keeps a segment, and all later ones, from being given up until it is dropped.
+pub struct Pin {
+    segment: u64,
+    pins: Pins,
+}
+
+impl Pins {
+    pub fn new() -> Pins {
+        Pins::default()
+    }
+
+    pub fn pin(&self, segment: u64) -> Pin {
+        *self.counts().entry(segment).or_insert(0) += 1;
+        Pin { segment, pins: self.clone() }
+    }
+
+    /// The oldest pinned segment.
+    pub fn oldest(&self) -> Option<u64> {
+        self.counts().keys().next().copied()
+    }
+
+    fn counts(&self) -> std::sync::MutexGuard<'_, BTreeMap<u64, usize>> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Pin {
+    pub fn segment(&self) -> u64 {
+        self.segment
+    }
+}
+
+impl Clone for Pin {
+    fn clone(&self) -> Pin {
+        self.pins.pin(self.segment)
+    }
+}
+
+impl Drop for Pin {
+    fn drop(&mut self) {
+        let mut counts = self.pins.counts();
+        if let Some(count) = counts.get_mut(&self.segment) {
+            *count -= 1;
+            if *count == 0 {
+                counts.remove(&self.segment);
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Pin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Pin({})", self.segment)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_pin_decides() {
+        let pins = Pins::new();
+        let five = pins.pin(5);
+        let three = pins.pin(3);
+        let again = three.clone();
+        drop(three);
+        assert_eq!(pins.oldest(), Some(3));
+        drop(again);
+        assert_eq!(pins.oldest(), Some(5));
+        drop(five);
+        assert_eq!(pins.oldest(), None);
+    }
+}

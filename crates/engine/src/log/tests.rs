@@ -1,0 +1,289 @@
+//! The log on the simulated disk: torn at every byte, flipped at every byte, cut at every I/O, reused.
+
+use super::*;
+use crate::metrics::Metrics;
+use model::deletion::{Deletion, Marker};
+use model::key::PartitionKey;
+use model::row::RowWriter;
+use rt::{CrashImage, Disk, Fault, SimDisk};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use store::{Mutation, TableId};
+
+const DIR: &str = "/db/log";
+const SEGMENT_BYTES: u32 = 1024;
+
+fn new_disk() -> SimDisk {
+    let disk = SimDisk::new();
+    disk.create_dir_all(Path::new(DIR)).unwrap();
+    disk
+}
+
+/// A commit that can be told from every other one by its timestamp.
+fn put_commit(out: &mut Vec<u8>, number: i64) {
+    let mut mutation = Mutation::new(TableId(1), PartitionKey::of(b"partition").unwrap());
+    let mut row = RowWriter::new();
+    row.begin(number, Some(Marker::new(number)), Deletion::NONE);
+    row.live(1, &vec![b'v'; (number % 50) as usize]);
+    mutation.row(b"\x20row", row.view());
+    record::begin_commit(out, NO_BALLOT);
+    record::put_mutation(out, 0, &mutation);
+}
+
+fn number_of(record: &Record) -> i64 {
+    match record {
+        Record::Commit { mutations, .. } => mutations[0].mutation.max_timestamp().unwrap(),
+        Record::Seal => panic!("seals are not visited"),
+    }
+}
+
+fn recover(disk: &SimDisk, oldest: u64) -> Result<(LogRecovery, Vec<i64>), LogOpenError> {
+    let mut seen = Vec::new();
+    let found = recover_log(disk, Path::new(DIR), oldest, |_, record| seen.push(number_of(&record)))?;
+    Ok((found, seen))
+}
+
+fn begin(disk: &SimDisk, durability: Durability, found: &LogRecovery) -> std::io::Result<Arc<Log>> {
+    let files = SegmentFiles::new(Arc::new(disk.clone()), PathBuf::from(DIR), SEGMENT_BYTES);
+    let options = LogOptions {
+        shards: 2,
+        durability,
+        segment: found.next_segment,
+        first_live: found.first_live,
+        inline: true,
+    };
+    Log::begin(Arc::new(files), Pins::new(), Arc::new(Metrics::default()), options).map(|(log, _)| log)
+}
+
+/// Submits a commit on shard `number % 2`; whether it was acknowledged.
+fn commit(log: &Log, number: i64) -> bool {
+    let shard = (number % 2) as usize;
+    let Ok(mine) = log.submit(shard, |out| put_commit(out, number)) else { return false };
+    log.take_progress(shard).iter().any(|progress| progress.last >= mine)
+}
+
+fn open_fresh(disk: &SimDisk, durability: Durability) -> Arc<Log> {
+    let found = LogRecovery { first_live: 1, next_segment: 1, ..LogRecovery::default() };
+    begin(disk, durability, &found).unwrap()
+}
+
+fn segment_path(id: u64) -> PathBuf {
+    Path::new(DIR).join(segment::segment_name(id))
+}
+
+#[test]
+fn everything_committed_is_read_back_over_several_segments() {
+    let disk = new_disk();
+    let log = open_fresh(&disk, Durability::Sync);
+    assert!((1..=60).all(|n| commit(&log, n)));
+    let (found, seen) = recover(&disk.image(CrashImage::DropUnsynced), 1).unwrap();
+    assert_eq!(seen, (1..=60).collect::<Vec<_>>());
+    assert!(found.segments > 3 && found.torn.is_none(), "{found:?}");
+}
+
+#[test]
+fn a_tail_torn_at_any_byte_loses_only_the_unacknowledged_record() {
+    let disk = new_disk();
+    let log = open_fresh(&disk, Durability::Periodic { interval_ms: 1000 });
+    assert!((1..=5).all(|n| commit(&log, n)));
+    log.sync().unwrap();
+    commit(&log, 6);
+    let len = disk.last_write_len();
+    assert!(len > 20);
+    for bytes in 0..=len {
+        let image = disk.image(CrashImage::TornLast { bytes });
+        let (found, seen) = recover(&image, 1).unwrap();
+        let expected = if bytes == len { 6 } else { 5 };
+        assert_eq!(seen, (1..=expected).collect::<Vec<_>>(), "torn at {bytes}");
+        assert_eq!(found.torn.is_some(), bytes != 0 && bytes != len, "torn at {bytes}");
+        // Recovery settles the tail: a second one, from what is durable, sees the same and no tear.
+        let (again, seen_again) = recover(&image.image(CrashImage::DropUnsynced), 1).unwrap();
+        assert_eq!((again.torn, seen_again), (None, seen));
+    }
+}
+
+#[test]
+fn any_flipped_byte_is_refused_or_costs_only_the_last_group() {
+    let disk = new_disk();
+    let log = open_fresh(&disk, Durability::Sync);
+    assert!((1..=30).all(|n| commit(&log, n)));
+    let all: Vec<i64> = (1..=30).collect();
+    let last_segment = recover(&disk.image(CrashImage::KeepAll), 1).unwrap().0.next_segment - 1;
+    assert!(last_segment > 1);
+    let (mut refused, mut shortened) = (0, 0);
+    for segment in 1..=last_segment {
+        for offset in 0..u64::from(SEGMENT_BYTES) {
+            let image = disk.image(CrashImage::KeepAll);
+            assert!(image.flip(&segment_path(segment), offset, 0x10));
+            match recover(&image, 1) {
+                Err(LogOpenError::Damage(damage)) => {
+                    assert_eq!(damage.file, segment_path(segment).display().to_string());
+                    assert!(damage.offset <= offset, "{damage:?} for a flip at {offset}");
+                    refused += 1;
+                }
+                Err(other) => panic!("{other}"),
+                // A record is never altered; only the last one, which nothing was written after, may be missing.
+                Ok((_, seen)) => {
+                    assert!(
+                        seen == all || (segment == last_segment && seen == all[..29]),
+                        "{segment} {offset}: {seen:?}"
+                    );
+                    shortened += u32::from(seen != all);
+                }
+            }
+        }
+    }
+    assert!(refused > 1000 && shortened < 100, "{refused} {shortened}");
+}
+
+#[test]
+fn a_missing_segment_is_named() {
+    let disk = new_disk();
+    let log = open_fresh(&disk, Durability::Sync);
+    assert!((1..=30).all(|n| commit(&log, n)));
+    for missing in [1, 2] {
+        let image = disk.image(CrashImage::KeepAll);
+        image.remove(&segment_path(missing)).unwrap();
+        let error = recover(&image, 1).unwrap_err().to_string();
+        assert!(error.contains(&segment::segment_name(missing)), "{error}");
+    }
+}
+
+/// Commits, retires, crashes at I/O number `k`, recovers, goes on; returns whether the crash came.
+fn crash_run(k: u64, seed: u64, durability: Durability) -> bool {
+    let disk = new_disk();
+    disk.fault_at(k, Fault::Crash);
+    let mut oldest = 1;
+    let mut acknowledged = Vec::new();
+    let mut submitted = Vec::new();
+    let found = LogRecovery { first_live: 1, next_segment: 1, ..LogRecovery::default() };
+    if let Ok(log) = begin(&disk, durability, &found) {
+        for n in 1..=40 {
+            submitted.push(n);
+            if !commit(&log, n) {
+                break;
+            }
+            if n % 7 == 0 && durability != Durability::Sync && log.sync().is_err() {
+                break;
+            }
+            acknowledged.push(n);
+            if n % 10 == 0 && log.sync().is_ok() {
+                // As if everything had been flushed and the manifest said so.
+                oldest = log.oldest_needed();
+                acknowledged.clear();
+                submitted.clear();
+                log.retire_before(oldest);
+            }
+        }
+    }
+    let crashed = disk.is_crashed();
+    for image in [CrashImage::DropUnsynced, CrashImage::KeepAll, CrashImage::Random { seed }] {
+        // Periodic durability promises nothing about power cuts, only about the process.
+        let promised = image == CrashImage::KeepAll || durability == Durability::Sync;
+        let expected = if promised { &acknowledged[..] } else { &[] };
+        check_image(&disk.image(image), oldest, durability, expected, &submitted, k);
+    }
+    crashed
+}
+
+fn check_image(
+    disk: &SimDisk,
+    oldest: u64,
+    durability: Durability,
+    acknowledged: &[i64],
+    submitted: &[i64],
+    k: u64,
+) {
+    let (found, seen) = recover(disk, oldest).unwrap_or_else(|error| panic!("k {k}: {error}"));
+    assert!(acknowledged.iter().all(|n| seen.contains(n)), "k {k}: {acknowledged:?} but {seen:?}");
+    // Flushed records of a segment that is still needed may come back; what was never submitted may not.
+    assert!(seen.is_sorted() && seen.iter().all(|n| *n <= 40), "k {k}: {seen:?}");
+    if let Some(last) = submitted.last() {
+        assert!(seen.iter().all(|n| n <= last));
+    }
+    // The log goes on, and after another crash both the old and the new records are there.
+    let log = begin(disk, durability, &found).unwrap();
+    assert!(commit(&log, 100) && log.sync().is_ok());
+    let (_, again) = recover(&disk.image(CrashImage::DropUnsynced), oldest).unwrap();
+    assert_eq!(again, [&seen[..], &[100]].concat(), "k {k}");
+}
+
+#[test]
+fn a_crash_at_every_io_loses_nothing_acknowledged() {
+    for durability in [Durability::Sync, Durability::Periodic { interval_ms: 1000 }] {
+        let mut k = 1;
+        while crash_run(k, k * 31 + 7, durability) {
+            k += 1;
+        }
+        assert!(k > 40, "only {k} I/Os");
+    }
+}
+
+#[test]
+fn recycled_segments_never_bring_old_records_back() {
+    let disk = new_disk();
+    let log = open_fresh(&disk, Durability::Sync);
+    for n in 1..=200 {
+        assert!(commit(&log, n));
+        log.retire_before(log.oldest_needed());
+    }
+    let oldest = log.oldest_needed();
+    assert!(oldest > 8);
+    // Files are reused, not made anew: the current segment, and at most the spares.
+    assert!(disk.files().len() <= 4, "{:?}", disk.files());
+    let (found, seen) = recover(&disk.image(CrashImage::KeepAll), oldest).unwrap();
+    assert_eq!(found.segments, 1);
+    assert!(seen.is_sorted() && seen.last() == Some(&200) && seen[0] > 150, "{seen:?}");
+}
+
+#[test]
+fn after_a_failed_write_or_sync_nothing_is_acknowledged() {
+    let disk = new_disk();
+    let begun = {
+        open_fresh(&disk, Durability::Sync);
+        disk.io_count()
+    };
+    for k in begun + 1..begun + 20 {
+        let disk = new_disk();
+        let log = open_fresh(&disk, Durability::Sync);
+        disk.fault_at(k, Fault::Error);
+        let acknowledged: Vec<i64> = (1..=30).filter(|n| commit(&log, *n)).collect();
+        let failure = log.failure().expect("the fault was met").to_owned();
+        assert!(failure.contains("log"), "{failure}");
+        assert!(matches!(log.submit(0, |out| put_commit(out, 99)), Err(SubmitError::Failed(_))));
+        assert_eq!(acknowledged, (1..=acknowledged.len() as i64).collect::<Vec<_>>());
+        let (_, seen) = recover(&disk.image(CrashImage::DropUnsynced), 1).unwrap();
+        assert_eq!(seen, acknowledged, "k {k}");
+    }
+}
+
+#[test]
+fn the_log_thread_groups_and_wakes() {
+    let disk = new_disk();
+    let files = SegmentFiles::new(Arc::new(disk.clone()), PathBuf::from(DIR), 1 << 20);
+    let metrics = Arc::new(Metrics::default());
+    let options =
+        LogOptions { shards: 2, durability: Durability::Sync, segment: 1, first_live: 1, inline: false };
+    let (log, driver) = Log::begin(Arc::new(files), Pins::new(), metrics.clone(), options).unwrap();
+    // Queued before the thread starts: one group, one sync.
+    for n in 1..=100 {
+        log.submit((n % 2) as usize, |out| put_commit(out, n)).unwrap();
+    }
+    let thread = std::thread::spawn({
+        let log = log.clone();
+        move || log.run(driver.unwrap())
+    });
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    for shard in 0..2 {
+        runtime.block_on(log.progressed(shard));
+        let progress = log.take_progress(shard);
+        assert_eq!(progress.len(), 1);
+        assert_eq!((progress[0].last, progress[0].pin.segment()), (50, 1));
+    }
+    assert_eq!((metrics.log_groups.get(), metrics.log_syncs.get()), (1, 1));
+    log.sync().unwrap();
+    log.close();
+    thread.join().unwrap();
+    assert!(log.sync().is_err());
+    assert_eq!(recover(&disk.image(CrashImage::DropUnsynced), 1).unwrap().1.len(), 100);
+}
