@@ -2,9 +2,13 @@
 
 pub mod comparable;
 pub mod deletion;
+pub mod inet;
 pub mod key;
+pub mod literal;
 pub mod merge;
+pub mod number;
 pub mod row;
+pub mod temporal;
 pub mod timeuuid;
 pub mod token;
 pub mod types;

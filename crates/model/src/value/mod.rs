@@ -22,4 +22,5 @@ pub use build::{
 pub use canonical::canonical;
 pub use compare::{compare, from_ordered_f32, from_ordered_f64, ordered_f32, ordered_f64};
 pub use error::ValueError;
+pub(crate) use validate::hex;
 pub use validate::validate;
