@@ -1,0 +1,163 @@
+//! Edits of the manifest and the state they add up to.
+//!
+//! ```text
+//! edit ::= 1 add  vint file  vint table  vint incarnation  token u64 BE  token u64 BE  vint bytes  vint log_max  slice details
+//!        | 2 remove  vint file
+//!        | 3 log begins  vint segment
+//!        | 4 ballot  zigzag timestamp
+//!        | 5 next file  vint file
+//! ```
+
+use crate::log::NO_BALLOT;
+use model::token::Token;
+use model::vint;
+use std::collections::BTreeMap;
+use store::TableId;
+
+/// Names a file of a table for ever; never reused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId(pub u64);
+
+/// What the manifest knows of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileRecord {
+    pub id: FileId,
+    pub table: TableId,
+    pub incarnation: u32,
+    /// Tokens of its first and last partition: they decide which shard owns it.
+    pub first_token: Token,
+    pub last_token: Token,
+    pub bytes: u64,
+    /// Nothing in the file came from a later log segment.
+    pub log_max: u64,
+    /// For the compaction strategy; opaque here.
+    pub details: Vec<u8>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Edit {
+    Add(FileRecord),
+    Remove(FileId),
+    /// Segments before this one are not needed any more.
+    LogBegins(u64),
+    /// No ballot above this one was given to a commit that is no longer in the log.
+    Ballot(i64),
+    /// No file has this number or a larger one.
+    NextFile(u64),
+}
+
+const ADD: u8 = 1;
+const REMOVE: u8 = 2;
+const LOG_BEGINS: u8 = 3;
+const BALLOT: u8 = 4;
+const NEXT_FILE: u8 = 5;
+
+impl Edit {
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            Edit::Add(file) => {
+                out.push(ADD);
+                vint::put(out, file.id.0);
+                vint::put(out, u64::from(file.table.0));
+                vint::put(out, u64::from(file.incarnation));
+                out.extend_from_slice(&file.first_token.to_ordered_bytes());
+                out.extend_from_slice(&file.last_token.to_ordered_bytes());
+                vint::put(out, file.bytes);
+                vint::put(out, file.log_max);
+                vint::put_slice(out, &file.details);
+            }
+            Edit::Remove(id) => {
+                out.push(REMOVE);
+                vint::put(out, id.0);
+            }
+            Edit::LogBegins(segment) => {
+                out.push(LOG_BEGINS);
+                vint::put(out, *segment);
+            }
+            Edit::Ballot(ballot) => {
+                out.push(BALLOT);
+                vint::put_signed(out, *ballot);
+            }
+            Edit::NextFile(id) => {
+                out.push(NEXT_FILE);
+                vint::put(out, *id);
+            }
+        }
+    }
+
+    pub fn take(rest: &mut &[u8]) -> Option<Edit> {
+        let (&tag, tail) = rest.split_first()?;
+        *rest = tail;
+        Some(match tag {
+            ADD => Edit::Add(FileRecord {
+                id: FileId(vint::take(rest)?),
+                table: TableId(vint::take_u32(rest)?),
+                incarnation: vint::take_u32(rest)?,
+                first_token: take_token(rest)?,
+                last_token: take_token(rest)?,
+                bytes: vint::take(rest)?,
+                log_max: vint::take(rest)?,
+                details: vint::take_slice(rest)?.to_vec(),
+            }),
+            REMOVE => Edit::Remove(FileId(vint::take(rest)?)),
+            LOG_BEGINS => Edit::LogBegins(vint::take(rest)?),
+            BALLOT => Edit::Ballot(vint::take_signed(rest)?),
+            NEXT_FILE => Edit::NextFile(vint::take(rest)?),
+            _ => return None,
+        })
+    }
+}
+
+fn take_token(rest: &mut &[u8]) -> Option<Token> {
+    let (bytes, tail) = rest.split_first_chunk::<8>()?;
+    *rest = tail;
+    Some(Token::from_ordered_bytes(*bytes))
+}
+
+/// The sum of all edits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ManifestState {
+    pub files: BTreeMap<FileId, FileRecord>,
+    pub log_begins: u64,
+    pub ballot: i64,
+    pub next_file: u64,
+}
+
+impl Default for ManifestState {
+    fn default() -> ManifestState {
+        ManifestState { files: BTreeMap::new(), log_begins: 1, ballot: NO_BALLOT, next_file: 1 }
+    }
+}
+
+impl ManifestState {
+    /// `Err` names the rule an edit breaks; a manifest with such an edit is damaged.
+    pub fn apply(&mut self, edit: &Edit) -> Result<(), &'static str> {
+        match edit {
+            Edit::Add(file) => {
+                if file.first_token > file.last_token {
+                    return Err("a file's tokens are out of order");
+                }
+                self.next_file = self.next_file.max(file.id.0.saturating_add(1));
+                if self.files.insert(file.id, file.clone()).is_some() {
+                    return Err("a file is added twice");
+                }
+            }
+            Edit::Remove(id) => {
+                if self.files.remove(id).is_none() {
+                    return Err("a file is removed that is not there");
+                }
+            }
+            Edit::LogBegins(segment) => self.log_begins = self.log_begins.max(*segment),
+            Edit::Ballot(ballot) => self.ballot = self.ballot.max(*ballot),
+            Edit::NextFile(id) => self.next_file = self.next_file.max(*id),
+        }
+        Ok(())
+    }
+
+    /// Edits that make this state from nothing.
+    pub fn edits(&self) -> Vec<Edit> {
+        let scalars =
+            [Edit::LogBegins(self.log_begins), Edit::Ballot(self.ballot), Edit::NextFile(self.next_file)];
+        scalars.into_iter().chain(self.files.values().cloned().map(Edit::Add)).collect()
+    }
+}

@@ -1,0 +1,215 @@
+//! The manifest: which files make up the database, and where the log begins (docs/format/manifest.md).
+//!
+//! ```text
+//! manifest ::= magic (8)  record*
+//! record   ::= length u32 LE  crc32c u32 LE  edit*      checksum over offset u64 LE, length u32 LE, edits
+//! ```
+//! Guarantees: a publish is all or nothing and durable when it returns; opening rewrites the manifest compactly
+//! under a temporary name and renames it. After a publish that failed, the next one rewrites the whole file first,
+//! so that no edit ever follows a torn one. A torn last record is dropped on open: its publish never
+//! returned. An unreadable record with a readable one behind it is damage and refused.
+
+mod edit;
+#[cfg(test)]
+mod tests;
+
+pub use edit::{Edit, FileId, FileRecord, ManifestState};
+
+use rt::{Disk, DiskFile};
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+const MAGIC: [u8; 8] = *b"PRTAMAN\x01";
+const NAME: &str = "MANIFEST";
+const TEMPORARY: &str = "MANIFEST.tmp";
+
+#[derive(Debug)]
+pub enum ManifestError {
+    Damage { file: String, offset: u64, what: String },
+    Io { file: String, error: io::Error },
+}
+
+impl fmt::Display for ManifestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ManifestError::Damage { file, offset, what } => write!(
+                f,
+                "the manifest is damaged: {file} at offset {offset}: {what}. Nothing was changed. Restore this file \
+                 from a copy, or restore the database from a backup"
+            ),
+            ManifestError::Io { file, error } => write!(f, "the manifest {file} failed: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for ManifestError {}
+
+pub struct Manifest {
+    disk: Arc<dyn Disk>,
+    dir: PathBuf,
+    next_file: AtomicU64,
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    state: ManifestState,
+    /// `None` after a failure: the file must be rewritten before anything is appended.
+    file: Option<Arc<dyn DiskFile>>,
+    at: u64,
+}
+
+impl Manifest {
+    pub fn exists(disk: &dyn Disk, dir: &Path) -> io::Result<bool> {
+        disk.exists(&dir.join(NAME))
+    }
+
+    /// Writes the first manifest of a new database.
+    pub fn create(disk: Arc<dyn Disk>, dir: &Path) -> Result<Manifest, ManifestError> {
+        Manifest::begin(disk, dir, ManifestState::default())
+    }
+
+    /// Reads the manifest, then rewrites it compactly.
+    pub fn open(disk: Arc<dyn Disk>, dir: &Path) -> Result<Manifest, ManifestError> {
+        let path = dir.join(NAME);
+        let io = |error| ManifestError::Io { file: path.display().to_string(), error };
+        let bytes = disk.open(&path).map_err(io)?.read_all().map_err(io)?;
+        let state = replay(&bytes, &path.display().to_string())?;
+        Manifest::begin(disk, dir, state)
+    }
+
+    fn begin(disk: Arc<dyn Disk>, dir: &Path, state: ManifestState) -> Result<Manifest, ManifestError> {
+        let next_file = AtomicU64::new(state.next_file);
+        let inner = Mutex::new(Inner { state, file: None, at: 0 });
+        let manifest = Manifest { disk, dir: dir.to_owned(), next_file, inner };
+        manifest.rewrite(&mut manifest.lock()).map_err(|error| manifest.io(error))?;
+        Ok(manifest)
+    }
+
+    pub fn state(&self) -> ManifestState {
+        self.lock().state.clone()
+    }
+
+    /// A number for a new file.
+    pub fn next_file(&self) -> FileId {
+        FileId(self.next_file.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Makes the edits true, all or none. After an error it is not known which: files that the edits name,
+    /// added or removed, must stay until a later publish succeeded or the database was opened again.
+    pub fn publish(&self, edits: &[Edit]) -> Result<(), ManifestError> {
+        let inner = &mut *self.lock();
+        let mut state = inner.state.clone();
+        for edit in edits {
+            state.apply(edit).map_err(|what| ManifestError::Damage {
+                file: self.path(NAME).display().to_string(),
+                offset: inner.at,
+                what: what.to_owned(),
+            })?;
+        }
+        if inner.file.is_none() {
+            self.rewrite(inner).map_err(|error| self.io(error))?;
+        }
+        let record = encode_record(inner.at, edits);
+        let outcome = match &inner.file {
+            Some(file) => file.write_at(inner.at, &record).and_then(|()| file.sync_data()),
+            None => Err(io::ErrorKind::NotFound.into()),
+        };
+        match outcome {
+            Ok(()) => {
+                inner.at += record.len() as u64;
+                inner.state = state;
+                Ok(())
+            }
+            Err(error) => {
+                inner.file = None;
+                Err(self.io(error))
+            }
+        }
+    }
+
+    /// Writes the state as one record under a temporary name and puts it in the place of the manifest.
+    fn rewrite(&self, inner: &mut Inner) -> io::Result<()> {
+        let temporary = self.path(TEMPORARY);
+        if self.disk.exists(&temporary)? {
+            self.disk.remove(&temporary)?;
+        }
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend_from_slice(&encode_record(MAGIC.len() as u64, &inner.state.edits()));
+        let file = self.disk.create(&temporary)?;
+        file.write_at(0, &bytes)?;
+        file.sync_data()?;
+        self.disk.rename(&temporary, &self.path(NAME))?;
+        self.disk.sync_dir(&self.dir)?;
+        inner.file = Some(file);
+        inner.at = bytes.len() as u64;
+        Ok(())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+
+    fn io(&self, error: io::Error) -> ManifestError {
+        ManifestError::Io { file: self.path(NAME).display().to_string(), error }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn checksum(at: u64, edits: &[u8]) -> u32 {
+    let crc = crc32c::crc32c(&at.to_le_bytes());
+    let crc = crc32c::crc32c_append(crc, &(edits.len() as u32).to_le_bytes());
+    crc32c::crc32c_append(crc, edits)
+}
+
+fn encode_record(at: u64, edits: &[Edit]) -> Vec<u8> {
+    let mut record = vec![0; 8];
+    edits.iter().for_each(|edit| edit.encode(&mut record));
+    let length = (record.len() - 8) as u32;
+    let crc = checksum(at, &record[8..]);
+    record[..4].copy_from_slice(&length.to_le_bytes());
+    record[4..8].copy_from_slice(&crc.to_le_bytes());
+    record
+}
+
+/// The edits of the record at `at`, if it is intact.
+fn intact(bytes: &[u8], at: usize) -> Option<&[u8]> {
+    let (length, rest) = bytes.get(at..)?.split_first_chunk::<4>()?;
+    let (crc, rest) = rest.split_first_chunk::<4>()?;
+    let edits = rest.get(..u32::from_le_bytes(*length) as usize)?;
+    (u32::from_le_bytes(*crc) == checksum(at as u64, edits)).then_some(edits)
+}
+
+fn replay(bytes: &[u8], file: &str) -> Result<ManifestState, ManifestError> {
+    let damage = |at: usize, what: &str| ManifestError::Damage {
+        file: file.to_owned(),
+        offset: at as u64,
+        what: what.to_owned(),
+    };
+    if !bytes.starts_with(&MAGIC) {
+        return Err(damage(0, "the file does not begin as a manifest of this version does"));
+    }
+    let mut state = ManifestState::default();
+    let mut at = MAGIC.len();
+    while let Some(mut edits) = intact(bytes, at) {
+        let next = at + 8 + edits.len();
+        while !edits.is_empty() {
+            let edit = Edit::take(&mut edits).ok_or_else(|| damage(at, "an edit is not understood"))?;
+            state.apply(&edit).map_err(|what| damage(at, what))?;
+        }
+        at = next;
+    }
+    // The first record is written before the file gets its name, so it is never torn.
+    if at == MAGIC.len() {
+        return Err(damage(at, "the first record is unreadable"));
+    }
+    if (at + 1..bytes.len()).any(|later| intact(bytes, later).is_some_and(|edits| !edits.is_empty())) {
+        return Err(damage(at, "a record is unreadable that was durable before later ones were written"));
+    }
+    Ok(state)
+}
