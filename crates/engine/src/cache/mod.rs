@@ -1,0 +1,3 @@
+//! The block cache. Under construction.
+
+pub struct BlockCache {}

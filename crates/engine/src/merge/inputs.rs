@@ -1,0 +1,117 @@
+//! The sources that take part in a read of one partition.
+
+use super::Sources;
+use super::ranges::SourceRanges;
+use crate::cache::BlockCache;
+use crate::cursor::{Cursor, RunCursor};
+use crate::memtable::{Memtable, MemtableCursor};
+use crate::table::Table;
+use model::deletion::{NO_TIMESTAMP, Timestamp};
+use model::key::PartitionKey;
+use store::StoreError;
+
+/// One source, standing in the partition that is being read.
+pub(super) struct Input<'a> {
+    pub rows: RunCursor<'a>,
+    origin: Origin<'a>,
+    /// Whether the partition may have a deletion, a static row or range tombstones here.
+    pub special: bool,
+    /// No row, static row or range tombstone of the source is newer.
+    pub max_timestamp: Timestamp,
+    /// Takes part in the rows (false: everything in it is hidden by the partition's deletion).
+    pub active: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Origin<'a> {
+    Memtable(&'a Memtable),
+    Table(&'a Table, Option<&'a BlockCache>),
+}
+
+impl<'a> Input<'a> {
+    fn new(rows: RunCursor<'a>, origin: Origin<'a>) -> Input<'a> {
+        Input { rows, origin, special: false, max_timestamp: NO_TIMESTAMP, active: true }
+    }
+
+    /// Looks up what is known about the partition, in which `rows` stands already.
+    pub fn begin(&mut self, prefix: &[u8]) {
+        self.active = true;
+        match self.origin {
+            Origin::Memtable(memtable) => {
+                let found = memtable.partition(prefix);
+                self.special = found.is_some_and(|p| p.has_special());
+                self.max_timestamp = found.map_or(NO_TIMESTAMP, |p| p.max_timestamp());
+            }
+            Origin::Table(table, _) => {
+                self.special = table.may_have_special(prefix);
+                self.max_timestamp = table.max_timestamp();
+            }
+        }
+    }
+
+    /// A second cursor, for the range tombstones of the partition.
+    pub fn ranges(&self, prefix: &[u8]) -> SourceRanges<'a> {
+        let mut cursor = match self.origin {
+            Origin::Memtable(memtable) => RunCursor::Memtable(memtable.cursor()),
+            Origin::Table(table, cache) => RunCursor::Table(table.cursor(cache)),
+        };
+        cursor.enter(prefix);
+        SourceRanges::new(cursor)
+    }
+}
+
+/// The sources that may hold the partition, none of them read yet.
+pub(super) fn of_partition<'a>(sources: &Sources<'a>, prefix: &[u8]) -> Vec<Input<'a>> {
+    let mut inputs = Vec::with_capacity(sources.memtables.len() + sources.tables.len());
+    for memtable in sources.memtables {
+        if let Some(partition) = memtable.partition(prefix) {
+            let cursor = RunCursor::Memtable(MemtableCursor::in_partition(memtable, partition));
+            let mut input = Input::new(cursor, Origin::Memtable(memtable));
+            input.special = partition.has_special();
+            input.max_timestamp = partition.max_timestamp();
+            inputs.push(input);
+        }
+    }
+    for table in sources.tables {
+        if table.may_contain(prefix) {
+            let mut cursor = table.cursor(sources.cache);
+            cursor.enter(prefix);
+            let mut input = Input::new(RunCursor::Table(cursor), Origin::Table(table, sources.cache));
+            input.begin(prefix);
+            inputs.push(input);
+        }
+    }
+    inputs
+}
+
+/// Every source with a partition in `[start, end)` (empty `end`: no bound), each on its first one.
+pub(super) fn of_range<'a>(
+    sources: &Sources<'a>,
+    start: &[u8],
+    end: &[u8],
+) -> Result<Vec<Input<'a>>, StoreError> {
+    let mut inputs = Vec::with_capacity(sources.memtables.len() + sources.tables.len());
+    for memtable in sources.memtables {
+        inputs.push(Input::new(RunCursor::Memtable(memtable.cursor()), Origin::Memtable(memtable)));
+    }
+    for table in sources.tables.iter().filter(|table| table.overlaps(start, end)) {
+        inputs.push(Input::new(
+            RunCursor::Table(table.cursor(sources.cache)),
+            Origin::Table(table, sources.cache),
+        ));
+    }
+    for input in &mut inputs {
+        input.rows.seek_partition(start)?;
+    }
+    inputs.retain(|input| input.rows.partition().is_some());
+    Ok(inputs)
+}
+
+/// A prefix that a cursor lent. Cursors check prefixes, so a malformed one is a fault of ours.
+pub(super) fn partition_key(prefix: &[u8]) -> Result<PartitionKey, StoreError> {
+    PartitionKey::from_prefix(prefix).ok_or_else(|| StoreError::Corrupt {
+        file: String::new(),
+        offset: 0,
+        what: "a cursor stands in a partition with a malformed prefix".into(),
+    })
+}

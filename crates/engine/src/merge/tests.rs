@@ -1,0 +1,101 @@
+//! Merged reads equal one naive merge: any split over sources, any slice, direction and resume point.
+
+use super::*;
+use crate::cursor::testing::*;
+use rt::Random;
+use store::{Position, Slice};
+
+fn check(seed: u64, shape: Shape, mutations: usize) {
+    let mut random = Random::seeded(seed);
+    let mutations: Vec<_> = (0..mutations).map(|_| mutation(&mut random, shape)).collect();
+    assert!(mutations.iter().all(|m| m.check()));
+    let naive = naive_of(&mutations);
+    let count = 1 + random.below(5);
+    let memtables = dealt(&mut random, &mutations, count);
+    let memtables: Vec<&Memtable> = memtables.iter().collect();
+    let sources = Sources { memtables: &memtables, tables: &[], cache: None };
+    for _ in 0..60 {
+        let read = random_read(&mut random, shape);
+        let expected = naive_answer(&naive, &read);
+        let got = paged_answer(&sources, &read, &mut random).unwrap();
+        assert_eq!(got, expected, "seed {seed}, {read:?}");
+    }
+}
+
+#[test]
+fn memtables_answer_as_the_naive_store() {
+    for seed in 0..150 {
+        check(seed, Shape::SMALL, 60);
+    }
+}
+
+#[test]
+fn crowded_partitions_answer_as_the_naive_store() {
+    let shape =
+        Shape { partitions: 1, clusterings: 400, deletions_one_in: 20, timestamps: 1000, ..Shape::SMALL };
+    for seed in 0..20 {
+        check(1000 + seed, shape, 600);
+    }
+}
+
+#[test]
+fn many_partitions_answer_as_the_naive_store() {
+    let shape = Shape { partitions: 50, clusterings: 6, ..Shape::SMALL };
+    for seed in 0..30 {
+        check(2000 + seed, shape, 200);
+    }
+}
+
+#[test]
+fn dead_rows_are_limited_and_counted() {
+    let mut memtable = Memtable::new();
+    let mut mutation = store::Mutation::new(TABLE, key(1));
+    let deletion = model::deletion::Deletion { timestamp: 5, local_seconds: 0 };
+    let mut writer = model::row::RowWriter::new();
+    writer.begin(5, None, deletion);
+    for n in 0..20 {
+        mutation.row(&clustering(n), writer.view());
+    }
+    memtable.apply(&mutation, 0);
+    let memtables = [&memtable];
+    let sources = Sources { memtables: &memtables, tables: &[], cache: None };
+    let mut wanted = read_all(0);
+    wanted.tombstone_limit = 20;
+    let outcome = read(&sources, &wanted, &mut Collector::new(0, None)).unwrap();
+    assert_eq!((outcome.tombstones, outcome.end), (20, ReadEnd::Complete));
+    wanted.tombstone_limit = 19;
+    let error = read(&sources, &wanted, &mut Collector::new(0, None)).unwrap_err();
+    assert_eq!(error, StoreError::TooManyTombstones { scanned: 20, limit: 19 });
+    wanted.scan_limit = 7;
+    let outcome = read(&sources, &wanted, &mut Collector::new(0, None)).unwrap();
+    let last = Position { key: key(1), clustering: Some(clustering(6)) };
+    assert_eq!(outcome, ReadOutcome { end: ReadEnd::Paused(last), tombstones: 7 });
+}
+
+#[test]
+fn a_wide_range_tombstone_is_skipped_not_scanned() {
+    let mut old = Memtable::new();
+    let mut rows = store::Mutation::new(TABLE, key(1));
+    let mut writer = model::row::RowWriter::new();
+    writer.begin(5, Some(model::deletion::Marker::new(5)), model::deletion::Deletion::NONE);
+    for n in 0..1000u16 {
+        rows.row(&[&[0x20][..], &n.to_be_bytes()].concat(), writer.view());
+    }
+    old.apply(&rows, 0);
+    let mut new = Memtable::new();
+    let mut deletion = store::Mutation::new(TABLE, key(1));
+    let range = model::deletion::Deletion { timestamp: 9, local_seconds: 0 };
+    deletion.delete_range(&[0x20, 0, 10], &[0x20, 3, 0], range);
+    new.apply(&deletion, 1);
+    let memtables = [&old, &new];
+    let sources = Sources { memtables: &memtables, tables: &[], cache: None };
+    for reverse in [false, true] {
+        let mut wanted = read_all(0);
+        wanted.reverse = reverse;
+        wanted.slices = vec![Slice::all()];
+        let mut collector = Collector::new(0, None);
+        let outcome = read(&sources, &wanted, &mut collector).unwrap();
+        assert_eq!(collector.rows, 10 + 1000 - 0x300);
+        assert!(outcome.tombstones <= 3, "{outcome:?}");
+    }
+}

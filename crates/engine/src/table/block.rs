@@ -1,0 +1,232 @@
+//! Blocks: a few KiB of consecutive entries (layout: docs/format/table.md).
+//!
+//! A block lists its partitions with the bytes that all their positions in the block share, then the
+//! remaining key bytes and the payloads of all entries. Decoding builds a table of offsets, so that
+//! any entry is reached at once and stepping costs the same in both directions.
+//! Guarantees: `decode` accepts only bytes on which every accessor is total and in order.
+
+use model::deletion::Timestamp;
+use model::key::split_prefix;
+use model::vint;
+use std::cmp::Ordering;
+
+#[derive(Debug)]
+pub struct Block {
+    raw: Vec<u8>,
+    /// Payload timestamps are relative to this.
+    base: Timestamp,
+    keys_at: u32,
+    payloads_at: u32,
+    slots: Box<[Slot]>,
+    partitions: Box<[PartitionSlot]>,
+}
+
+/// Where an entry's key bytes and payload start, relative to their areas.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    key: u16,
+    payload: u16,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct PartitionSlot {
+    /// Offset of the prefix in `raw`; the shared position bytes follow it.
+    at: u32,
+    /// Index of its first entry.
+    first: u16,
+    common_len: u16,
+}
+
+/// The place of an entry in a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub partition: usize,
+    pub entry: usize,
+}
+
+/// Most entries and the largest offset of an entry's start in a block.
+pub const ENTRIES_MAX: usize = u16::MAX as usize;
+
+impl Block {
+    /// Checks raw bytes and makes them a block; `None` when they are not one.
+    pub fn decode(raw: Vec<u8>) -> Option<Block> {
+        let mut rest = raw.as_slice();
+        let offset = |rest: &[u8]| raw.len() - rest.len();
+        let entries = vint::take(&mut rest).filter(|n| (1..=ENTRIES_MAX as u64).contains(n))? as usize;
+        let count = vint::take(&mut rest).filter(|n| (1..=entries as u64).contains(n))? as usize;
+        let base = vint::take_signed(&mut rest)?;
+        let mut partitions: Vec<PartitionSlot> = Vec::with_capacity(count);
+        let mut first = 0usize;
+        let mut last_prefix: &[u8] = &[];
+        for _ in 0..count {
+            let held = vint::take(&mut rest).filter(|n| *n >= 1)?;
+            let common_len = u16::try_from(vint::take(&mut rest)?).ok()?;
+            let at = offset(rest) as u32;
+            let (prefix, tail) = split_prefix(rest)?;
+            if !last_prefix.is_empty() && last_prefix >= prefix {
+                return None;
+            }
+            last_prefix = prefix;
+            rest = tail.get(common_len as usize..)?;
+            partitions.push(PartitionSlot { at, first: u16::try_from(first).ok()?, common_len });
+            first = first.checked_add(usize::try_from(held).ok()?).filter(|n| *n <= entries)?;
+        }
+        if first != entries {
+            return None;
+        }
+        let (slots, keys, payloads) = take_slots(&mut rest, entries)?;
+        if rest.len() != keys.checked_add(payloads)? {
+            return None;
+        }
+        let keys_at = offset(rest) as u32;
+        let payloads_at = keys_at + keys as u32;
+        let block =
+            Block { base, keys_at, payloads_at, slots: slots.into(), partitions: partitions.into(), raw };
+        Some(block)
+    }
+
+    /// Whether keys ascend and timestamps decode: what `decode` leaves to the checksum.
+    pub fn check(&self) -> bool {
+        (0..self.partitions.len()).all(|p| {
+            let range = self.entries_of(p);
+            range.clone().skip(1).all(|i| self.suffix(i - 1) < self.suffix(i))
+                && range.clone().all(|i| {
+                    self.payload(i).is_some()
+                        && (self.partitions[p].common_len > 0 || !self.suffix(i).is_empty())
+                })
+        })
+    }
+
+    pub fn entries(&self) -> usize {
+        self.slots.len()
+    }
+
+    pub fn partitions(&self) -> usize {
+        self.partitions.len()
+    }
+
+    /// Memory held.
+    pub fn bytes(&self) -> usize {
+        self.raw.capacity()
+            + self.slots.len() * size_of::<Slot>()
+            + self.partitions.len() * size_of::<PartitionSlot>()
+            + size_of::<Block>()
+    }
+
+    /// Storage prefix of a partition; empty when there is no such partition.
+    #[inline]
+    pub fn prefix(&self, partition: usize) -> &[u8] {
+        let slot = self.partitions.get(partition);
+        let found = slot.and_then(|slot| self.raw.get(slot.at as usize..)).and_then(split_prefix);
+        found.map_or(&[], |(prefix, _)| prefix)
+    }
+
+    /// The position bytes that all entries of the partition share.
+    #[inline]
+    pub fn common(&self, partition: usize) -> &[u8] {
+        let Some(slot) = self.partitions.get(partition) else { return &[] };
+        let found = self.raw.get(slot.at as usize..).and_then(split_prefix);
+        found.and_then(|(_, rest)| rest.get(..slot.common_len as usize)).unwrap_or_default()
+    }
+
+    /// The entries of a partition, as a range of indices.
+    #[inline]
+    pub fn entries_of(&self, partition: usize) -> std::ops::Range<usize> {
+        let first = self.partitions.get(partition).map_or(self.slots.len(), |slot| slot.first as usize);
+        let end = self.partitions.get(partition + 1).map_or(self.slots.len(), |slot| slot.first as usize);
+        first..end
+    }
+
+    /// The position bytes of an entry behind the shared ones.
+    #[inline]
+    pub fn suffix(&self, entry: usize) -> &[u8] {
+        let Some(slot) = self.slots.get(entry) else { return &[] };
+        let start = self.keys_at as usize + slot.key as usize;
+        let end = match self.slots.get(entry + 1) {
+            Some(next) => self.keys_at as usize + next.key as usize,
+            None => self.payloads_at as usize,
+        };
+        self.raw.get(start..end).unwrap_or_default()
+    }
+
+    /// Timestamp and, as a range of `raw()`, the payload behind it.
+    #[inline]
+    pub fn payload(&self, entry: usize) -> Option<(Timestamp, u32, u32)> {
+        let slot = self.slots.get(entry)?;
+        let start = self.payloads_at as usize + slot.payload as usize;
+        let end = match self.slots.get(entry + 1) {
+            Some(next) => self.payloads_at as usize + next.payload as usize,
+            None => self.raw.len(),
+        };
+        let mut rest = self.raw.get(start..end)?;
+        let delta = vint::take(&mut rest)?;
+        Some((self.base.wrapping_add(delta as i64), (end - rest.len()) as u32, end as u32))
+    }
+
+    #[inline]
+    pub fn raw(&self) -> &[u8] {
+        &self.raw
+    }
+
+    /// The partition an entry belongs to.
+    pub fn partition_of(&self, entry: usize) -> usize {
+        self.partitions.partition_point(|slot| slot.first as usize <= entry).saturating_sub(1)
+    }
+
+    /// The first entry at or behind (`prefix`, `position`); `entries()` when all are before it.
+    #[inline]
+    pub fn lower_bound(&self, prefix: &[u8], position: &[u8]) -> Place {
+        let partition = match self.partitions.len() {
+            1 => usize::from(self.prefix(0) < prefix),
+            n => {
+                let (mut low, mut high) = (0, n);
+                while low < high {
+                    let middle = (low + high) / 2;
+                    if self.prefix(middle) < prefix { low = middle + 1 } else { high = middle }
+                }
+                low
+            }
+        };
+        let range = self.entries_of(partition);
+        if range.is_empty() || self.prefix(partition) != prefix {
+            return Place { partition, entry: range.start };
+        }
+        let entry = self.lower_bound_in(partition, range.clone(), position);
+        Place { partition: if entry == range.end { partition + 1 } else { partition }, entry }
+    }
+
+    #[inline]
+    fn lower_bound_in(&self, partition: usize, range: std::ops::Range<usize>, position: &[u8]) -> usize {
+        let common = self.common(partition);
+        let shared = common.len().min(position.len());
+        match position[..shared].cmp(&common[..shared]) {
+            Ordering::Less => return range.start,
+            Ordering::Greater => return range.end,
+            Ordering::Equal if position.len() < common.len() => return range.start,
+            Ordering::Equal => {}
+        }
+        let suffix = &position[shared..];
+        let (mut low, mut high) = (range.start, range.end);
+        while low < high {
+            let middle = (low + high) / 2;
+            if self.suffix(middle) < suffix { low = middle + 1 } else { high = middle }
+        }
+        low
+    }
+}
+
+/// The lengths of keys and payloads, turned into offsets; also how long both areas are.
+fn take_slots(rest: &mut &[u8], entries: usize) -> Option<(Vec<Slot>, usize, usize)> {
+    let mut slots = vec![Slot { key: 0, payload: 0 }; entries];
+    let mut keys = 0usize;
+    for slot in &mut slots {
+        slot.key = u16::try_from(keys).ok()?;
+        keys = keys.checked_add(usize::try_from(vint::take(rest)?).ok()?)?;
+    }
+    let mut payloads = 0usize;
+    for slot in &mut slots {
+        slot.payload = u16::try_from(payloads).ok()?;
+        payloads = payloads.checked_add(usize::try_from(vint::take(rest)?).ok()?)?;
+    }
+    Some((slots, keys, payloads))
+}
