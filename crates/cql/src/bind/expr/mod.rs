@@ -11,7 +11,7 @@ mod row;
 mod text;
 
 pub use assign::{Assignable, value_compatible};
-pub use row::RowScope;
+pub use row::{RowScope, undefined};
 pub use text::{selector_name, term_text};
 
 use super::Scope;

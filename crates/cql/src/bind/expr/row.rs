@@ -1,16 +1,66 @@
 //! The columns a selector may name: each use becomes an input of the row, shared by equal uses.
 
 use super::{Binder, assign, term_text};
-use cql_syntax::ast;
+use cql_syntax::ast::{self, CellInfo, ExprKind};
 use model::types::DataType;
 use query::QueryError;
-use query::expr::Expr;
-use schema::Table;
+use query::expr::{Expr, Node};
+use query::select::{CellPart, CellPlace, Input, Source};
+use schema::{Column, ColumnKind, Table};
 use std::sync::Arc;
 
-/// What selectors of one statement see.
+/// What selectors and filters of one statement see.
 pub struct RowScope {
     pub table: Arc<Table>,
+    pub inputs: Vec<Input>,
+}
+
+impl RowScope {
+    pub fn new(table: Arc<Table>) -> RowScope {
+        RowScope { table, inputs: Vec::new() }
+    }
+
+    pub fn column(&self, name: &str) -> Result<Column, QueryError> {
+        self.table.column(name).cloned().ok_or_else(|| undefined(&self.table, name))
+    }
+
+    /// The value of a column as an expression.
+    pub fn value(&mut self, column: &Column) -> Expr {
+        let same = |input: &Input| match &input.source {
+            Source::PartitionKey(at) => column.kind == ColumnKind::PartitionKey && *at == column.position,
+            Source::Clustering(at) => column.kind == ColumnKind::Clustering && *at == column.position,
+            Source::Cell(place) => !column.kind.is_primary_key() && place.column == column.id,
+            _ => false,
+        };
+        let slot = self.inputs.iter().position(same).unwrap_or_else(|| {
+            let source = match column.kind {
+                ColumnKind::PartitionKey => Source::PartitionKey(column.position),
+                ColumnKind::Clustering => Source::Clustering(column.position),
+                ColumnKind::Static | ColumnKind::Regular => Source::Cell(place(column)),
+            };
+            self.add(source, column.data_type.clone())
+        });
+        Expr::new(column.data_type.clone(), Node::Input(slot))
+    }
+
+    /// Adds an input and gives its slot.
+    pub fn add(&mut self, source: Source, data_type: DataType) -> usize {
+        self.inputs.push(Input { source, data_type });
+        self.inputs.len() - 1
+    }
+}
+
+/// Where a stored column's cells are.
+pub fn place(column: &Column) -> CellPlace {
+    CellPlace {
+        column: column.id,
+        is_static: column.kind == ColumnKind::Static,
+        data_type: column.data_type.clone(),
+    }
+}
+
+pub fn undefined(table: &Table, name: &str) -> QueryError {
+    QueryError::invalid(format!("Undefined column name {name} in table {}.{}", table.keyspace, table.name))
 }
 
 impl Binder<'_, '_> {
@@ -24,14 +74,194 @@ impl Binder<'_, '_> {
         let bound = self.input(written)?;
         if assign::of_types(expected, &bound.data_type) == assign::Assignable::No {
             return Err(QueryError::invalid(format!(
-                "Type error: {} cannot be passed as argument {receiver} of type {expected}",
+                "Type error: {} cannot be used for {receiver} of type {expected}",
                 term_text(written)
             )));
         }
         Ok(bound)
     }
 
+    fn row_scope(&mut self, written: &ast::Expr) -> Result<&mut RowScope, QueryError> {
+        match &mut self.row {
+            Some(row) => Ok(row),
+            None => {
+                Err(QueryError::invalid(format!("Invalid reference to {} in a term", term_text(written))))
+            }
+        }
+    }
+
     pub(super) fn input(&mut self, written: &ast::Expr) -> Result<Expr, QueryError> {
-        Err(QueryError::invalid(format!("Invalid reference to {} in a term", term_text(written))))
+        match &written.kind {
+            ExprKind::Column(name) => {
+                let row = self.row_scope(written)?;
+                let column = row.column(name.as_str())?;
+                Ok(row.value(&column))
+            }
+            ExprKind::Field { of, field } => {
+                let of = self.selector(of)?;
+                let DataType::Udt(udt) = &of.data_type else {
+                    return Err(QueryError::invalid(format!(
+                        "Invalid field selection: {} of type {} is not a user type",
+                        part_text(written),
+                        of.data_type
+                    )));
+                };
+                let index = udt.field_index(field.as_str()).ok_or_else(|| {
+                    QueryError::invalid(format!(
+                        "{} of type {} has no field {}",
+                        part_text(written),
+                        udt.name,
+                        field.as_str()
+                    ))
+                })?;
+                let field_type = udt.fields.get(index).map_or(DataType::Empty, |f| f.data_type.clone());
+                Ok(Expr::new(field_type, Node::Field(Box::new(of), index)))
+            }
+            ExprKind::Element { of, key } => {
+                let bound = self.selector(of)?;
+                let (key_type, element_type) = element_types(&bound.data_type).ok_or_else(|| {
+                    let text = format!(
+                        "Invalid element selection: {} is of type {} is not a collection",
+                        term_text(of),
+                        bound.data_type
+                    );
+                    QueryError::invalid(text)
+                })?;
+                let key = self.bind(key, &key_type, &key_name(of))?;
+                Ok(Expr::new(element_type, Node::Element(Box::new(bound), Box::new(key))))
+            }
+            ExprKind::Slice { of, from, to } => {
+                let bound = self.selector(of)?;
+                let key_type = match &bound.data_type {
+                    DataType::Set { element, .. } => element.clone(),
+                    DataType::Map { key, .. } => key.clone(),
+                    other => {
+                        return Err(QueryError::invalid(format!(
+                            "Invalid slice selection: {} of type {other} is not a collection",
+                            term_text(of)
+                        )));
+                    }
+                };
+                let mut end = |end: &Option<Box<ast::Expr>>| match end {
+                    Some(end) => Ok(Some(Box::new(self.bind(end, &key_type, &key_name(of))?))),
+                    None => Ok::<_, QueryError>(None),
+                };
+                let (from, to) = (end(from)?, end(to)?);
+                // A slice of a column is a value of its own: frozen.
+                Ok(Expr::new(bound.data_type.freeze(), Node::Slice { of: Box::new(bound), from, to }))
+            }
+            ExprKind::CellInfo { info, of } => self.cell_info(*info, of),
+            _ => Err(QueryError::invalid(format!("Invalid selection {}", term_text(written)))),
+        }
+    }
+
+    /// `writetime(c)`, `ttl(c)` and their kin.
+    fn cell_info(&mut self, info: CellInfo, of: &ast::Expr) -> Result<Expr, QueryError> {
+        let (name, part) = match &of.kind {
+            ExprKind::Column(name) => (name, None),
+            ExprKind::Element { of: inner, .. }
+            | ExprKind::Slice { of: inner, .. }
+            | ExprKind::Field { of: inner, .. } => match &inner.kind {
+                ExprKind::Column(name) => (name, Some(of)),
+                _ => return Err(cannot_use(info, &term_text(of))),
+            },
+            _ => return Err(cannot_use(info, &term_text(of))),
+        };
+        let column = self.row_scope(of)?.column(name.as_str())?;
+        if column.kind.is_primary_key() {
+            return Err(QueryError::invalid(format!(
+                "Cannot use selection function {} on PRIMARY KEY part {}",
+                info.name(),
+                column.name
+            )));
+        }
+        if column.data_type == DataType::Counter {
+            return Err(QueryError::invalid(format!(
+                "Cannot use selection function {} on counters",
+                info.name()
+            )));
+        }
+        let (cell_part, many) = match part {
+            None => (CellPart::Whole, column.data_type.is_multi_cell()),
+            Some(part) => self.cell_part(info, &column, part)?,
+        };
+        let one = if info == CellInfo::Ttl { DataType::Int } else { DataType::BigInt };
+        let data_type = match many && info != CellInfo::MaxWriteTime {
+            true => DataType::List { element: Arc::new(one), frozen: false },
+            false => one,
+        };
+        let place = place(&column);
+        let source = match info {
+            CellInfo::WriteTime => Source::WriteTime(place, cell_part),
+            CellInfo::MaxWriteTime => Source::MaxWriteTime(place, cell_part),
+            CellInfo::Ttl => Source::Ttl(place, cell_part),
+        };
+        let slot = self.row_scope(of)?.add(source, data_type.clone());
+        Ok(Expr::new(data_type, Node::Input(slot)))
+    }
+
+    /// The cells of a part of a column, and whether they may be several.
+    fn cell_part(
+        &mut self,
+        info: CellInfo,
+        column: &Column,
+        part: &ast::Expr,
+    ) -> Result<(CellPart, bool), QueryError> {
+        // Parts of a frozen value live and die with it: they have its one cell.
+        let one_cell = !column.data_type.is_multi_cell();
+        match (&part.kind, &column.data_type) {
+            (ExprKind::Element { key, .. }, DataType::Set { element: key_type, .. })
+            | (ExprKind::Element { key, .. }, DataType::Map { key: key_type, .. }) => {
+                let key = self.bind(key, key_type, &format!("key({})", column.name))?;
+                Ok((if one_cell { CellPart::Whole } else { CellPart::Element(key) }, false))
+            }
+            (ExprKind::Slice { from, to, .. }, DataType::Set { element: key_type, .. })
+            | (ExprKind::Slice { from, to, .. }, DataType::Map { key: key_type, .. }) => {
+                let name = format!("key({})", column.name);
+                let mut end = |end: &Option<Box<ast::Expr>>| match end {
+                    Some(end) => Ok(Some(self.bind(end, key_type, &name)?)),
+                    None => Ok::<_, QueryError>(None),
+                };
+                let (from, to) = (end(from)?, end(to)?);
+                Ok((if one_cell { CellPart::Whole } else { CellPart::Slice(from, to) }, !one_cell))
+            }
+            (ExprKind::Field { field, .. }, DataType::Udt(udt)) => {
+                let index = udt.field_index(field.as_str()).ok_or_else(|| {
+                    let text =
+                        format!("{} of type {} has no field {}", column.name, udt.name, field.as_str());
+                    QueryError::invalid(text)
+                })?;
+                Ok((if one_cell { CellPart::Whole } else { CellPart::Field(index) }, false))
+            }
+            _ => Err(cannot_use(info, &term_text(part))),
+        }
+    }
+}
+
+fn cannot_use(info: CellInfo, what: &str) -> QueryError {
+    QueryError::invalid(format!("Cannot use selection function {} on {what}", info.name()))
+}
+
+/// What an element is selected by, and the element's type.
+pub fn element_types(data_type: &DataType) -> Option<(DataType, DataType)> {
+    match data_type {
+        DataType::Map { key, value, .. } => Some(((**key).clone(), (**value).clone())),
+        DataType::Set { element, .. } => Some(((**element).clone(), (**element).clone())),
+        DataType::List { element, .. } | DataType::Vector { element, .. } => {
+            Some((DataType::Int, (**element).clone()))
+        }
+        _ => None,
+    }
+}
+
+fn key_name(of: &ast::Expr) -> String {
+    format!("key({})", term_text(of))
+}
+
+/// The value a field is selected from, for messages.
+fn part_text(written: &ast::Expr) -> String {
+    match &written.kind {
+        ExprKind::Field { of, .. } => term_text(of),
+        _ => term_text(written),
     }
 }

@@ -1,0 +1,247 @@
+//! Merged restrictions -> keys, slices and filters, by the rules of each statement.
+
+use super::merge::{Merged, Restriction};
+use super::relation::Test;
+use super::{Rules, StatementKind, Where};
+use crate::bind::expr::RowScope;
+use query::QueryError;
+use query::restrict::{
+    ClusteringRestriction, PartitionRestriction, RangeBound, Restrictions, Step, Terms, TupleRange,
+};
+use query::select::{Filter, FilterOp};
+use schema::{Column, Table};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What Cassandra answers when a query would have to look at rows it does not return.
+pub const NEEDS_FILTERING: &str = "Cannot execute this query as it might involve data filtering and thus may \
+    have unpredictable performance. If you want to execute this query despite the performance \
+    unpredictability, use ALLOW FILTERING";
+
+pub fn analyse(
+    table: &Arc<Table>,
+    merged: Merged<'_>,
+    rules: Rules,
+    row: &mut RowScope,
+) -> Result<Where, QueryError> {
+    let mut filters = Vec::new();
+    let on_clustering = !merged.clustering.is_empty();
+    let on_others = !merged.others.is_empty() || !merged.parts.is_empty();
+    let Merged { tokens, on_token, partition, clustering, others, parts, .. } = merged;
+
+    let partitions = match rules.kind {
+        StatementKind::Select => {
+            if keys_need_filtering(table, &partition) && !rules.allow_filtering {
+                return Err(QueryError::invalid(NEEDS_FILTERING));
+            }
+            partitions(table, partition, tokens, row, &mut filters)
+        }
+        _ => {
+            check_write_keys(table, &partition, on_token, rules.kind)?;
+            partitions(table, partition, tokens, row, &mut filters)
+        }
+    };
+    if rules.statics_only && on_clustering {
+        return Err(QueryError::invalid(match rules.kind {
+            StatementKind::Select => {
+                "Cannot restrict clustering columns when selecting only static columns".to_string()
+            }
+            kind => format!(
+                "Invalid restrictions on clustering columns since the {} statement modifies only static columns",
+                kind.name()
+            ),
+        }));
+    }
+    check_clustering(table, &clustering, rules)?;
+    let clustering = clustering_restriction(clustering, row, &mut filters);
+    if on_others && rules.kind != StatementKind::Select {
+        let names = others.iter().flat_map(|r| &r.columns).chain(parts.iter().map(|(c, ..)| c));
+        let names: Vec<&str> = names.map(|c| &*c.name).collect();
+        return Err(QueryError::invalid(format!(
+            "Non PRIMARY KEY columns found in where clause: {} ",
+            names.join(", ")
+        )));
+    }
+    if on_others && !rules.allow_filtering {
+        return Err(QueryError::invalid(NEEDS_FILTERING));
+    }
+    others.into_iter().for_each(|restriction| filter_all(restriction, row, &mut filters));
+    for (column, part, test) in parts {
+        let (op, terms) = filter_test(test);
+        filters.push(Filter { subjects: vec![part], op, terms, column: column.name.to_string() });
+    }
+    let restrictions = Restrictions { table: table.clone(), partitions, clustering };
+    Ok(Where { restrictions, filters, on_clustering, on_others })
+}
+
+/// Some but not all key columns are restricted, or one is by something other than = and IN.
+fn keys_need_filtering(table: &Table, partition: &BTreeMap<usize, Restriction>) -> bool {
+    let plain = |r: &Restriction| r.among.is_some() && r.others.is_empty();
+    !partition.is_empty() && !(partition.len() == table.partition_key.len() && partition.values().all(plain))
+}
+
+fn check_write_keys(
+    table: &Table,
+    partition: &BTreeMap<usize, Restriction>,
+    on_token: bool,
+    kind: StatementKind,
+) -> Result<(), QueryError> {
+    let kind = kind.name();
+    if on_token {
+        return Err(QueryError::invalid(format!(
+            "The token function cannot be used in WHERE clauses for {kind} statements"
+        )));
+    }
+    let missing = |c: &&Column| !partition.contains_key(&c.position);
+    let missing: Vec<&str> = table.partition_key.iter().filter(missing).map(|c| &*c.name).collect();
+    if !missing.is_empty() {
+        let text = format!("Some partition key parts are missing: {}", missing.join(", "));
+        return Err(QueryError::invalid(text));
+    }
+    if partition.values().any(|r| r.among.is_none() || !r.others.is_empty()) {
+        return Err(QueryError::invalid(format!(
+            "Only EQ and IN relation are supported on the partition key (unless you use the token() function) \
+             for {kind} statements"
+        )));
+    }
+    Ok(())
+}
+
+fn partitions(
+    table: &Table,
+    partition: BTreeMap<usize, Restriction>,
+    tokens: query::restrict::TokenRange,
+    row: &mut RowScope,
+    filters: &mut Vec<Filter>,
+) -> PartitionRestriction {
+    let complete =
+        partition.len() == table.partition_key.len() && partition.values().all(|r| r.among.is_some());
+    if !complete {
+        partition.into_values().for_each(|r| filter_all(r, row, filters));
+        return PartitionRestriction::Range(tokens);
+    }
+    let mut columns = Vec::with_capacity(partition.len());
+    for mut restriction in partition.into_values() {
+        columns.extend(restriction.among.take());
+        filter_all(restriction, row, filters);
+    }
+    PartitionRestriction::Keys { columns, tokens }
+}
+
+fn check_clustering(
+    table: &Table,
+    clustering: &BTreeMap<usize, Restriction>,
+    rules: Rules,
+) -> Result<(), QueryError> {
+    let refuse = |text: String| Err(QueryError::Invalid(text));
+    if rules.kind == StatementKind::Update {
+        if clustering.values().any(Restriction::is_range) {
+            return refuse(
+                "Slice restrictions are not supported on the clustering columns in UPDATE statements".into(),
+            );
+        }
+        let given = |c: &Column| clustering.values().any(|r| r.columns.iter().any(|g| g.id == c.id));
+        let missing = table.clustering.iter().filter(|c| !given(c));
+        let missing: Vec<&str> = missing.map(|c| &*c.name).collect();
+        if !missing.is_empty() && !rules.statics_only {
+            return refuse(format!("Some clustering keys are missing: {}", missing.join(", ")));
+        }
+    }
+    if rules.kind == StatementKind::Select && rules.allow_filtering {
+        return Ok(());
+    }
+    if clustering.values().any(|r| !r.others.is_empty()) {
+        let contains = |r: &Restriction| {
+            r.others.iter().any(|(op, _)| matches!(op, FilterOp::Contains | FilterOp::ContainsKey))
+        };
+        return refuse(match clustering.values().any(contains) {
+            true => {
+                "Clustering columns can only be restricted with CONTAINS with a secondary index or filtering"
+                    .into()
+            }
+            false => NEEDS_FILTERING.into(),
+        });
+    }
+    let mut expected = 0;
+    for (&first, restriction) in clustering {
+        if first != expected {
+            let restricted = restriction.columns.first().map_or("", |c| &*c.name);
+            let preceding = table.clustering.get(expected).map_or("", |c| &*c.name);
+            return refuse(format!(
+                "PRIMARY KEY column \"{restricted}\" cannot be restricted as preceding column \"{preceding}\" is not restricted"
+            ));
+        }
+        expected = first + restriction.columns.len();
+    }
+    Ok(())
+}
+
+/// Takes steps while columns follow each other and have values, then one range; the rest filters.
+fn clustering_restriction(
+    clustering: BTreeMap<usize, Restriction>,
+    row: &mut RowScope,
+    filters: &mut Vec<Filter>,
+) -> ClusteringRestriction {
+    let mut result = ClusteringRestriction::default();
+    let mut expected = 0;
+    let mut open = true;
+    for (first, mut restriction) in clustering {
+        if open && first == expected {
+            if let Some(terms) = restriction.among.take() {
+                result.steps.push(Step { columns: restriction.columns.len(), terms });
+                expected += restriction.columns.len();
+            } else if restriction.is_range() {
+                result.range =
+                    Some(TupleRange { start: restriction.start.take(), end: restriction.end.take() });
+                open = false;
+            } else {
+                open = false;
+            }
+        } else {
+            open = false;
+        }
+        filter_all(restriction, row, filters);
+    }
+    result
+}
+
+/// Turns what is left of a restriction into filters.
+fn filter_all(restriction: Restriction, row: &mut RowScope, filters: &mut Vec<Filter>) {
+    let Restriction { columns, among, start, end, others, .. } = restriction;
+    let mut push = |count: usize, op, terms| {
+        let columns = columns.get(..count).unwrap_or(&columns);
+        filters.push(Filter {
+            subjects: columns.iter().map(|c| row.value(c)).collect(),
+            op,
+            terms,
+            column: columns.first().map_or(String::new(), |c| c.name.to_string()),
+        });
+    };
+    if let Some(terms) = among {
+        push(columns.len(), if terms.is_one() { FilterOp::Equal } else { FilterOp::In }, terms);
+    }
+    for (bound, strict, inclusive) in
+        [(start, FilterOp::Greater, FilterOp::GreaterOrEqual), (end, FilterOp::Less, FilterOp::LessOrEqual)]
+    {
+        if let Some(RangeBound { columns, item, inclusive: included }) = bound {
+            push(columns, if included { inclusive } else { strict }, Terms::One(item));
+        }
+    }
+    others.into_iter().for_each(|(op, terms)| push(columns.len(), op, terms));
+}
+
+fn filter_test(test: Test) -> (FilterOp, Terms) {
+    match test {
+        Test::Among(terms) => (if terms.is_one() { FilterOp::Equal } else { FilterOp::In }, terms),
+        Test::Other(op, terms) => (op, terms),
+        Test::Bound { start, inclusive, item } => {
+            let op = match (start, inclusive) {
+                (true, true) => FilterOp::GreaterOrEqual,
+                (true, false) => FilterOp::Greater,
+                (false, true) => FilterOp::LessOrEqual,
+                (false, false) => FilterOp::Less,
+            };
+            (op, Terms::One(item))
+        }
+    }
+}

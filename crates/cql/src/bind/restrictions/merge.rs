@@ -1,0 +1,245 @@
+//! Relations on the same columns, merged; what contradicts or repeats is refused.
+
+use super::relation::{BoundRelation, BoundSubject, Test};
+use super::{Rules, StatementKind};
+use query::QueryError;
+use query::expr::Expr;
+use query::restrict::{Item, RangeBound, Terms, TokenRange};
+use query::select::FilterOp;
+use schema::{Column, ColumnKind, Table};
+use std::collections::BTreeMap;
+
+/// Everything that is said about one column, or about the columns from one on.
+#[derive(Debug, Default)]
+pub struct Restriction {
+    /// Columns covered, from the first; more than one for a tuple.
+    pub columns: Vec<Column>,
+    /// Written as a tuple.
+    pub tuple: bool,
+    pub among: Option<Terms>,
+    pub start: Option<RangeBound>,
+    pub end: Option<RangeBound>,
+    /// CONTAINS, `!=` and the like.
+    pub others: Vec<(FilterOp, Terms)>,
+}
+
+impl Restriction {
+    pub fn is_range(&self) -> bool {
+        self.start.is_some() || self.end.is_some()
+    }
+}
+
+/// All relations of a clause by what they are about.
+pub struct Merged<'a> {
+    table: &'a Table,
+    rules: Rules,
+    pub tokens: TokenRange,
+    pub on_token: bool,
+    /// By position in the partition key.
+    pub partition: BTreeMap<usize, Restriction>,
+    /// By position of the first column.
+    pub clustering: BTreeMap<usize, Restriction>,
+    /// Static and regular columns, in order of first mention.
+    pub others: Vec<Restriction>,
+    /// Map entries and fields.
+    pub parts: Vec<(Column, Expr, Test)>,
+}
+
+impl<'a> Merged<'a> {
+    pub fn new(table: &'a Table, rules: Rules) -> Merged<'a> {
+        Merged {
+            table,
+            rules,
+            tokens: TokenRange::default(),
+            on_token: false,
+            partition: BTreeMap::new(),
+            clustering: BTreeMap::new(),
+            others: Vec::new(),
+            parts: Vec::new(),
+        }
+    }
+
+    pub fn add(&mut self, relation: BoundRelation) -> Result<(), QueryError> {
+        match relation.subject {
+            BoundSubject::Token => self.add_token(relation.test),
+            BoundSubject::Part(column, part) => {
+                self.parts.push((column, part, relation.test));
+                Ok(())
+            }
+            BoundSubject::Tuple(columns) => self.add_clustering(columns, true, relation.test),
+            BoundSubject::Column(column) => match column.kind {
+                ColumnKind::PartitionKey => {
+                    let at = column.position;
+                    merge_into(self.partition.entry(at).or_default(), vec![column], false, relation.test)
+                }
+                ColumnKind::Clustering => self.add_clustering(vec![column], false, relation.test),
+                ColumnKind::Static | ColumnKind::Regular => {
+                    let at = self.others.iter().position(|r| r.columns.iter().any(|c| c.id == column.id));
+                    let at = at.unwrap_or_else(|| {
+                        self.others.push(Restriction::default());
+                        self.others.len() - 1
+                    });
+                    merge_into(&mut self.others[at], vec![column], false, relation.test)
+                }
+            },
+        }
+    }
+
+    fn add_token(&mut self, test: Test) -> Result<(), QueryError> {
+        self.on_token = true;
+        let names: Vec<&str> = self.table.partition_key.iter().map(|c| &*c.name).collect();
+        let names = names.join(", ");
+        let only = |item: Item| match item {
+            Item::Parts(parts) => parts.into_iter().next(),
+            Item::Tuple(expr) => Some(expr),
+        };
+        let twice = |what: &str| {
+            QueryError::invalid(format!(
+                "More than one restriction was found for the {what} bound on {names}"
+            ))
+        };
+        match test {
+            Test::Among(Terms::One(item)) => {
+                if !self.tokens.is_all() {
+                    let text = format!(
+                        "{names} cannot be restricted by more than one relation if it includes an Equal"
+                    );
+                    return Err(QueryError::invalid(text));
+                }
+                let value = only(item).map(|expr| (expr, true));
+                self.tokens = TokenRange { start: value.clone(), end: value };
+            }
+            Test::Bound { start, inclusive, item } => {
+                let slot = if start { &mut self.tokens.start } else { &mut self.tokens.end };
+                if slot.is_some() {
+                    return Err(twice(if start { "start" } else { "end" }));
+                }
+                *slot = only(item).map(|expr| (expr, inclusive));
+            }
+            Test::Among(_) | Test::Other(..) => {
+                return Err(QueryError::invalid("The token function accepts only =, <, <=, > and >="));
+            }
+        }
+        Ok(())
+    }
+
+    fn add_clustering(&mut self, columns: Vec<Column>, tuple: bool, test: Test) -> Result<(), QueryError> {
+        let Some(first) = columns.first().map(|c| c.position) else { return Ok(()) };
+        let last = first + columns.len() - 1;
+        let overlapping =
+            self.clustering.values().find(|r| r.columns.iter().any(|c| (first..=last).contains(&c.position)));
+        if let Some(other) = overlapping {
+            let both_other = matches!(test, Test::Other(..)) || other.among.is_none() && !other.is_range();
+            if other.tuple != tuple && !both_other && (other.is_range() || matches!(test, Test::Bound { .. }))
+            {
+                return Err(QueryError::invalid(
+                    "Mixing single column relations and multi column relations on clustering columns is not allowed",
+                ));
+            }
+            let start_of_other = other.columns.first().map_or(0, |c| c.position);
+            if start_of_other != first && other.is_range() && matches!(test, Test::Bound { .. }) {
+                let name = columns.first().map_or("", |c| &*c.name);
+                return Err(QueryError::invalid(format!(
+                    "Column \"{name}\" cannot be restricted by two inequalities not starting with the same column"
+                )));
+            }
+            if start_of_other != first && !both_other {
+                let common: Vec<&str> = other
+                    .columns
+                    .iter()
+                    .filter(|c| (first..=last).contains(&c.position))
+                    .map(|c| &*c.name)
+                    .collect();
+                let how = if matches!(other.among, Some(Terms::One(_))) { "an Equal" } else { "a IN" };
+                return Err(QueryError::invalid(format!(
+                    "{} cannot be restricted by more than one relation if it includes {how}",
+                    common.join(",")
+                )));
+            }
+        }
+        let filtering = self.rules.kind == StatementKind::Select && self.rules.allow_filtering;
+        let is_range = matches!(test, Test::Bound { .. });
+        if !filtering && let Some((&last_at, last_restriction)) = self.clustering.last_key_value() {
+            let name = |columns: &[Column]| columns.first().map_or(String::new(), |c| c.name.to_string());
+            if last_restriction.is_range() && first > last_at {
+                return Err(QueryError::invalid(format!(
+                    "Clustering column \"{}\" cannot be restricted (preceding column \"{}\" is restricted by a non-EQ relation)",
+                    name(&columns),
+                    name(&last_restriction.columns)
+                )));
+            }
+            if first < last_at && is_range {
+                let next = self.clustering.range(first + 1..).next();
+                let next = next.map_or(String::new(), |(_, r)| name(&r.columns));
+                return Err(QueryError::invalid(format!(
+                    "PRIMARY KEY column \"{next}\" cannot be restricted (preceding column \"{}\" is restricted by a non-EQ relation)",
+                    name(&columns)
+                )));
+            }
+        }
+        merge_into(self.clustering.entry(first).or_default(), columns, tuple, test)
+    }
+}
+
+fn merge_into(
+    into: &mut Restriction,
+    columns: Vec<Column>,
+    tuple: bool,
+    test: Test,
+) -> Result<(), QueryError> {
+    let names = columns.iter().map(|c| &*c.name).collect::<Vec<_>>().join(", ");
+    let refuse = |text: String| Err(QueryError::Invalid(text));
+    match test {
+        Test::Other(op, terms) => {
+            let contains = matches!(op, FilterOp::Contains | FilterOp::ContainsKey);
+            if contains && (into.among.is_some() || into.is_range()) {
+                return refuse(format!(
+                    "Collection column {names} can only be restricted by CONTAINS, CONTAINS KEY, or map-entry equality"
+                ));
+            }
+            into.others.push((op, terms));
+        }
+        Test::Among(terms) => {
+            if let Some(existing) = &into.among {
+                let how = if existing.is_one() { "an Equal" } else { "a IN" };
+                return refuse(format!(
+                    "{names} cannot be restricted by more than one relation if it includes {how}"
+                ));
+            }
+            if into.is_range() {
+                return refuse(format!(
+                    "Column \"{names}\" cannot be restricted by both an equality and an inequality relation"
+                ));
+            }
+            if into.others.iter().any(|(op, _)| matches!(op, FilterOp::Contains | FilterOp::ContainsKey)) {
+                return refuse(format!(
+                    "Collection column {names} can only be restricted by CONTAINS, CONTAINS KEY, or map-entry equality"
+                ));
+            }
+            into.among = Some(terms);
+        }
+        Test::Bound { start, inclusive, item } => {
+            if let Some(existing) = &into.among {
+                let how = if existing.is_one() { "an Equal" } else { "a IN" };
+                return refuse(format!(
+                    "{names} cannot be restricted by more than one relation if it includes {how}"
+                ));
+            }
+            let (slot, what) = match start {
+                true => (&mut into.start, "start"),
+                false => (&mut into.end, "end"),
+            };
+            if slot.is_some() {
+                return refuse(format!(
+                    "More than one restriction was found for the {what} bound on {names}"
+                ));
+            }
+            *slot = Some(RangeBound { columns: columns.len(), item, inclusive });
+        }
+    }
+    into.tuple |= tuple;
+    if columns.len() > into.columns.len() {
+        into.columns = columns;
+    }
+    Ok(())
+}

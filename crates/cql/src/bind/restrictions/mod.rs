@@ -1,0 +1,105 @@
+//! WHERE clauses -> `query::restrict`, with every rule of the language; shared by SELECT, UPDATE, DELETE.
+//!
+//! Three steps: each relation is bound to its columns and values ([`relation`]), relations on the
+//! same columns are merged ([`merge`]), and what is merged becomes keys, slices and filters
+//! ([`analyse`]). Texts of refusals are Cassandra's, so that tools that match them go on working.
+
+mod analyse;
+mod merge;
+mod relation;
+mod text;
+
+pub use text::relation_text;
+
+use super::Scope;
+use super::expr::RowScope;
+use super::markers::Markers;
+use cql_syntax::ast::Relation;
+use query::QueryError;
+use query::restrict::{PartitionRestriction, Restrictions};
+use query::select::Filter;
+use schema::Table;
+use std::sync::Arc;
+
+/// The statement the clause belongs to; the rules differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatementKind {
+    Select,
+    Update,
+    Delete,
+}
+
+impl StatementKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            StatementKind::Select => "SELECT",
+            StatementKind::Update => "UPDATE",
+            StatementKind::Delete => "DELETE",
+        }
+    }
+}
+
+/// What the rules depend on besides the clause.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    pub kind: StatementKind,
+    /// The statement reads or writes static columns only.
+    pub statics_only: bool,
+    pub allow_filtering: bool,
+}
+
+/// A WHERE clause, bound.
+#[derive(Debug)]
+pub struct Where {
+    pub restrictions: Restrictions,
+    /// Conditions left over; never in writes.
+    pub filters: Vec<Filter>,
+    /// Some relation is on a clustering column.
+    pub on_clustering: bool,
+    /// Some relation is on a static or regular column.
+    pub on_others: bool,
+}
+
+impl Where {
+    /// Whether the partitions are named by equalities and INs.
+    pub fn names_partitions(&self) -> bool {
+        matches!(self.restrictions.partitions, PartitionRestriction::Keys { .. })
+    }
+
+    /// The markers that hold the partition key, in key order, if each column has just a marker.
+    pub fn key_markers(&self) -> Option<Vec<u16>> {
+        let PartitionRestriction::Keys { columns, .. } = &self.restrictions.partitions else { return None };
+        columns.iter().map(|terms| terms.as_marker().and_then(|m| u16::try_from(m).ok())).collect()
+    }
+}
+
+/// Binds a WHERE clause. `row` collects the inputs of filters.
+pub fn bind_where(
+    scope: Scope<'_>,
+    table: &Arc<Table>,
+    relations: &[Relation],
+    rules: Rules,
+    row: &mut RowScope,
+    markers: &mut Markers,
+) -> Result<Where, QueryError> {
+    let mut merged = merge::Merged::new(table, rules);
+    for written in relations {
+        for bound in relation::bind(scope, table, written, rules.kind, row, markers)? {
+            merged.add(bound)?;
+        }
+    }
+    analyse::analyse(table, merged, rules, row)
+}
+
+/// Binds the WHERE clause of an UPDATE or DELETE.
+pub fn bind_write_where(
+    scope: Scope<'_>,
+    table: &Arc<Table>,
+    relations: &[Relation],
+    kind: StatementKind,
+    statics_only: bool,
+    markers: &mut Markers,
+) -> Result<Where, QueryError> {
+    let rules = Rules { kind, statics_only, allow_filtering: false };
+    bind_where(scope, table, relations, rules, &mut RowScope::new(table.clone()), markers)
+}

@@ -1,0 +1,197 @@
+//! Which rows of a partition: a prefix of equalities and INs, then at most one range.
+//!
+//! Everything becomes half-open intervals of clustering bytes. A range over several columns of
+//! mixed direction is a union of intervals; see [`TupleRange`].
+
+use super::COMBINATIONS_MAX;
+use super::terms::{Item, Terms};
+use crate::context::{Ids, Request};
+use crate::error::QueryError;
+use crate::key::put_clustering;
+use schema::{Column, Table};
+use std::borrow::Cow;
+use store::Slice;
+
+/// Restrictions in clustering order, without gaps.
+#[derive(Clone, Debug, Default)]
+pub struct ClusteringRestriction {
+    pub steps: Vec<Step>,
+    /// On the columns right behind the steps.
+    pub range: Option<TupleRange>,
+}
+
+/// Values for `columns` consecutive clustering columns.
+#[derive(Clone, Debug)]
+pub struct Step {
+    pub columns: usize,
+    pub terms: Terms,
+}
+
+/// Bounds on one or more consecutive columns, compared as tuples; both start at the same column.
+#[derive(Clone, Debug, Default)]
+pub struct TupleRange {
+    pub start: Option<RangeBound>,
+    pub end: Option<RangeBound>,
+}
+
+#[derive(Clone, Debug)]
+pub struct RangeBound {
+    pub columns: usize,
+    pub item: Item,
+    pub inclusive: bool,
+}
+
+/// Which side of a bound is wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Above,
+    Below,
+}
+
+impl ClusteringRestriction {
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty() && self.range.is_none()
+    }
+
+    /// Number of columns with equalities or INs.
+    pub fn columns_restricted(&self) -> usize {
+        self.steps.iter().map(|s| s.columns).sum()
+    }
+
+    /// The prefixes that the steps make: ascending, without duplicates.
+    pub fn prefixes(
+        &self,
+        table: &Table,
+        request: &Request<'_>,
+        ids: &dyn Ids,
+    ) -> Result<Vec<Vec<u8>>, QueryError> {
+        let mut prefixes = vec![Vec::new()];
+        let mut at = 0;
+        for step in &self.steps {
+            let columns = &table.clustering[at..at + step.columns];
+            at += step.columns;
+            let rows = step.terms.evaluate(&|i| columns[i].name.to_string(), request, ids)?;
+            if rows.len().saturating_mul(prefixes.len()) > COMBINATIONS_MAX {
+                return Err(QueryError::invalid("The IN relations of the query make too many combinations"));
+            }
+            if let [row] = rows.as_slice() {
+                prefixes.iter_mut().try_for_each(|prefix| put_row(columns, row, prefix))?;
+                continue;
+            }
+            let mut suffixes = Vec::with_capacity(rows.len());
+            for row in &rows {
+                let mut suffix = Vec::new();
+                put_row(columns, row, &mut suffix)?;
+                suffixes.push(suffix);
+            }
+            suffixes.sort();
+            suffixes.dedup();
+            prefixes = prefixes
+                .iter()
+                .flat_map(|prefix| suffixes.iter().map(move |suffix| [&prefix[..], suffix].concat()))
+                .collect();
+        }
+        Ok(prefixes)
+    }
+
+    pub fn slices(
+        &self,
+        table: &Table,
+        request: &Request<'_>,
+        ids: &dyn Ids,
+    ) -> Result<Vec<Slice>, QueryError> {
+        if self.is_empty() {
+            return Ok(vec![Slice::all()]);
+        }
+        let prefixes = self.prefixes(table, request, ids)?;
+        let at = self.columns_restricted();
+        let Some(range) = &self.range else {
+            let whole = at == table.clustering.len();
+            let slice = |prefix: &Vec<u8>| if whole { Slice::one(prefix) } else { Slice::prefix(prefix) };
+            return Ok(prefixes.iter().map(slice).collect());
+        };
+        let inside = range.slices(&table.clustering[at..], request, ids)?;
+        let shifted = |prefix: &Vec<u8>, slice: &Slice| Slice {
+            start: [&prefix[..], &slice.start].concat(),
+            end: [&prefix[..], &slice.end].concat(),
+        };
+        Ok(prefixes.iter().flat_map(|p| inside.iter().map(move |slice| shifted(p, slice))).collect())
+    }
+}
+
+impl TupleRange {
+    /// The intervals behind an empty prefix.
+    fn slices(
+        &self,
+        columns: &[Column],
+        request: &Request<'_>,
+        ids: &dyn Ids,
+    ) -> Result<Vec<Slice>, QueryError> {
+        let mut slices = vec![Slice::all()];
+        for (bound, side) in [(&self.start, Side::Above), (&self.end, Side::Below)] {
+            let Some(bound) = bound else { continue };
+            let columns = &columns[..bound.columns];
+            let row = bound.item.evaluate(&|i| columns[i].name.to_string(), request, ids)?;
+            slices = intersect(&slices, &half(columns, &row, bound.inclusive, side)?);
+        }
+        Ok(slices)
+    }
+}
+
+fn put_row(columns: &[Column], row: &[Cow<'_, [u8]>], out: &mut Vec<u8>) -> Result<(), QueryError> {
+    columns.iter().zip(row).try_for_each(|(column, value)| put_clustering(column, value, out))
+}
+
+/// All tuples on one side of a tuple. `(a, b) > (1, 2)` is `a > 1`, or `a = 1 and b > 2`: one
+/// interval per column, because each column has its own direction.
+fn half(
+    columns: &[Column],
+    row: &[Cow<'_, [u8]>],
+    inclusive: bool,
+    side: Side,
+) -> Result<Vec<Slice>, QueryError> {
+    let mut slices = Vec::with_capacity(columns.len() + 1);
+    let mut prefix = Vec::new();
+    for (column, value) in columns.iter().zip(row) {
+        let mut equal = prefix.clone();
+        put_clustering(column, value, &mut equal)?;
+        let behind = (side == Side::Above) != column.descending;
+        slices.push(match behind {
+            true => Slice { start: after(&equal), end: after(&prefix) },
+            false => Slice { start: prefix.clone(), end: equal.clone() },
+        });
+        prefix = equal;
+    }
+    if inclusive {
+        slices.push(Slice { start: prefix.clone(), end: after(&prefix) });
+    }
+    Ok(union(slices))
+}
+
+/// The bound behind everything that starts with `prefix`.
+fn after(prefix: &[u8]) -> Vec<u8> {
+    [prefix, &[0xff]].concat()
+}
+
+/// The same intervals, ascending, disjoint, with adjacent ones joined.
+fn union(mut slices: Vec<Slice>) -> Vec<Slice> {
+    slices.retain(|s| !s.is_empty());
+    slices.sort_by(|a, b| a.start.cmp(&b.start));
+    let mut joined: Vec<Slice> = Vec::with_capacity(slices.len());
+    for slice in slices {
+        match joined.last_mut() {
+            Some(last) if slice.start <= last.end => last.end = last.end.clone().max(slice.end),
+            _ => joined.push(slice),
+        }
+    }
+    joined
+}
+
+fn intersect(left: &[Slice], right: &[Slice]) -> Vec<Slice> {
+    let both = |a: &Slice, b: &Slice| Slice {
+        start: a.start.clone().max(b.start.clone()),
+        end: a.end.clone().min(b.end.clone()),
+    };
+    let pairs = left.iter().flat_map(|a| right.iter().map(move |b| both(a, b)));
+    union(pairs.collect())
+}

@@ -1,0 +1,67 @@
+//! Restrictions of a WHERE clause as data, and what they mean once values are bound.
+//!
+//! The dialect has checked every rule before it builds these; here expressions become partition
+//! keys, token ranges and slices of clustering bytes. Shared by reads and writes. Conditions that
+//! neither key nor slice can express are filters and live in the read plan.
+
+mod clustering;
+mod partitions;
+mod terms;
+#[cfg(test)]
+mod tests;
+
+pub use clustering::{ClusteringRestriction, RangeBound, Step, TupleRange};
+pub use partitions::{PartitionRestriction, PartitionSet, TokenRange};
+pub use terms::{Item, Terms};
+
+use crate::context::{Ids, Request};
+use crate::error::QueryError;
+use model::key::PartitionKey;
+use schema::Table;
+use std::sync::Arc;
+use store::Slice;
+
+/// Most combinations that the IN relations of one statement may make.
+pub const COMBINATIONS_MAX: usize = 100_000;
+
+/// Which partitions and which rows of them a statement is about.
+#[derive(Clone, Debug)]
+pub struct Restrictions {
+    pub table: Arc<Table>,
+    pub partitions: PartitionRestriction,
+    pub clustering: ClusteringRestriction,
+}
+
+impl Restrictions {
+    /// The partitions: keys in key-value order without duplicates, or a range of tokens.
+    pub fn partitions(&self, request: &Request<'_>, ids: &dyn Ids) -> Result<PartitionSet, QueryError> {
+        self.partitions.bind(&self.table, request, ids)
+    }
+
+    /// The partition keys; for statements whose binder made sure that every key column has values.
+    pub fn keys(&self, request: &Request<'_>, ids: &dyn Ids) -> Result<Vec<PartitionKey>, QueryError> {
+        match self.partitions(request, ids)? {
+            PartitionSet::Keys(keys) => Ok(keys),
+            PartitionSet::Range { .. } => {
+                let missing: Vec<&str> = self.table.partition_key.iter().map(|c| &*c.name).collect();
+                let text = format!("Some partition key parts are missing: {}", missing.join(", "));
+                Err(QueryError::invalid(text))
+            }
+        }
+    }
+
+    /// The slices of clustering bytes, ascending and disjoint.
+    pub fn slices(&self, request: &Request<'_>, ids: &dyn Ids) -> Result<Vec<Slice>, QueryError> {
+        self.clustering.slices(&self.table, request, ids)
+    }
+
+    /// Whether every clustering column has values, so that [`Restrictions::rows`] names rows.
+    pub fn names_rows(&self) -> bool {
+        self.clustering.range.is_none() && self.clustering.columns_restricted() == self.table.clustering.len()
+    }
+
+    /// The clustering keys of the rows, ascending, without duplicates; only if [`Restrictions::names_rows`].
+    pub fn rows(&self, request: &Request<'_>, ids: &dyn Ids) -> Result<Vec<Vec<u8>>, QueryError> {
+        self.clustering.prefixes(&self.table, request, ids)
+    }
+}

@@ -1,0 +1,166 @@
+//! Which partitions: values of the key columns, a range of tokens, or all.
+
+use super::COMBINATIONS_MAX;
+use super::terms::{Terms, required};
+use crate::context::{Ids, Request};
+use crate::error::QueryError;
+use crate::expr::Expr;
+use crate::key::partition_key;
+use model::key::PartitionKey;
+use model::token::Token;
+use model::value::compare;
+use schema::Table;
+use std::borrow::Cow;
+
+#[derive(Clone, Debug)]
+pub enum PartitionRestriction {
+    /// Every partition, or those in a range of tokens.
+    Range(TokenRange),
+    /// One restriction per partition key column; the tokens may be restricted as well.
+    Keys { columns: Vec<Terms>, tokens: TokenRange },
+}
+
+/// `token(...)` bounds: the expression and whether the bound itself belongs to the range.
+#[derive(Clone, Debug, Default)]
+pub struct TokenRange {
+    pub start: Option<(Expr, bool)>,
+    pub end: Option<(Expr, bool)>,
+}
+
+/// Partitions with values bound.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PartitionSet {
+    /// In key-value order, without duplicates.
+    Keys(Vec<PartitionKey>),
+    /// Storage prefixes `[start, end)`; an empty `end` is no bound. Empty ranges are `Keys(vec![])`.
+    Range { start: Vec<u8>, end: Vec<u8> },
+}
+
+impl PartitionRestriction {
+    pub fn all() -> PartitionRestriction {
+        PartitionRestriction::Range(TokenRange::default())
+    }
+
+    /// Whether a single partition is named by equalities.
+    pub fn is_single(&self) -> bool {
+        matches!(self, PartitionRestriction::Keys { columns, .. } if columns.iter().all(Terms::is_one))
+    }
+
+    pub fn bind(
+        &self,
+        table: &Table,
+        request: &Request<'_>,
+        ids: &dyn Ids,
+    ) -> Result<PartitionSet, QueryError> {
+        match self {
+            PartitionRestriction::Range(range) => Ok(match range.bind(request, ids)? {
+                Some((start, end)) => PartitionSet::Range { start, end },
+                None => PartitionSet::Keys(Vec::new()),
+            }),
+            PartitionRestriction::Keys { columns, tokens } => {
+                let mut keys = bind_keys(table, columns, request, ids)?;
+                if !tokens.is_all() {
+                    match tokens.bind(request, ids)? {
+                        None => keys.clear(),
+                        Some((start, end)) => keys.retain(|key| {
+                            start.as_slice() <= key.prefix()
+                                && (end.is_empty() || key.prefix() < end.as_slice())
+                        }),
+                    }
+                }
+                Ok(PartitionSet::Keys(keys))
+            }
+        }
+    }
+}
+
+fn bind_keys(
+    table: &Table,
+    columns: &[Terms],
+    request: &Request<'_>,
+    ids: &dyn Ids,
+) -> Result<Vec<PartitionKey>, QueryError> {
+    let mut alternatives = Vec::with_capacity(columns.len());
+    let mut combinations = 1usize;
+    for (column, terms) in table.partition_key.iter().zip(columns) {
+        let rows = terms.evaluate(&|_| column.name.to_string(), request, ids)?;
+        combinations = combinations.saturating_mul(rows.len());
+        let mut values: Vec<Cow<'_, [u8]>> = rows.into_iter().flatten().collect();
+        if values.len() > 1 {
+            values.sort_by(|a, b| compare(&column.data_type, a, b).then_with(|| a.cmp(b)));
+            values.dedup();
+        }
+        alternatives.push(values);
+    }
+    if combinations > COMBINATIONS_MAX {
+        let text = format!("The query cannot be completed because it selects {combinations} partitions");
+        return Err(QueryError::invalid(text));
+    }
+    // Every column's values are sorted, so counting with the last column fastest gives key order.
+    let mut keys = Vec::with_capacity(combinations);
+    let mut chosen: Vec<&[u8]> = Vec::with_capacity(columns.len());
+    combine(table, &alternatives, &mut chosen, &mut keys)?;
+    Ok(keys)
+}
+
+fn combine<'v>(
+    table: &Table,
+    alternatives: &'v [Vec<Cow<'_, [u8]>>],
+    chosen: &mut Vec<&'v [u8]>,
+    keys: &mut Vec<PartitionKey>,
+) -> Result<(), QueryError> {
+    let Some((first, rest)) = alternatives.split_first() else {
+        keys.push(partition_key(table, chosen)?);
+        return Ok(());
+    };
+    for value in first {
+        chosen.push(value);
+        combine(table, rest, chosen, keys)?;
+        chosen.pop();
+    }
+    Ok(())
+}
+
+impl TokenRange {
+    pub fn is_all(&self) -> bool {
+        self.start.is_none() && self.end.is_none()
+    }
+
+    /// Storage prefixes `[start, end)`; `None` when no token can lie between the bounds.
+    fn bind(&self, request: &Request<'_>, ids: &dyn Ids) -> Result<Option<(Vec<u8>, Vec<u8>)>, QueryError> {
+        let start = bound(&self.start, request, ids)?;
+        let end = bound(&self.end, request, ids)?;
+        // The minimum token is no key's token: as a bound it means the end of the ring.
+        let start = start.filter(|(token, _)| *token != Token::MIN);
+        let end = end.filter(|(token, _)| *token != Token::MIN);
+        if let (Some((start, from)), Some((end, to))) = (start, end)
+            && (start > end || (start == end && !(from && to)))
+        {
+            return Ok(None);
+        }
+        let start = match start {
+            None => Vec::new(),
+            Some((token, true)) => token.to_ordered_bytes().to_vec(),
+            Some((Token::MAX, false)) => return Ok(None),
+            Some((token, false)) => Token(token.0 + 1).to_ordered_bytes().to_vec(),
+        };
+        let end = match end {
+            None | Some((Token::MAX, true)) => Vec::new(),
+            Some((token, false)) => token.to_ordered_bytes().to_vec(),
+            Some((token, true)) => Token(token.0 + 1).to_ordered_bytes().to_vec(),
+        };
+        Ok(Some((start, end)))
+    }
+}
+
+fn bound(
+    bound: &Option<(Expr, bool)>,
+    request: &Request<'_>,
+    ids: &dyn Ids,
+) -> Result<Option<(Token, bool)>, QueryError> {
+    let Some((expr, inclusive)) = bound else { return Ok(None) };
+    let value = required(expr.evaluate(request, ids)?, &|| "partition key token".into())?;
+    let bytes = <[u8; 8]>::try_from(&*value);
+    let bytes = bytes.map_err(|_| QueryError::invalid("Invalid empty value for the partition key token"))?;
+    Ok(Some((Token(i64::from_be_bytes(bytes)), *inclusive)))
+}
