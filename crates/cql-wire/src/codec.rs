@@ -22,7 +22,7 @@ pub enum Stage {
     Initial,
     /// A STARTUP was handed out and not answered yet; nothing more is read until it is.
     Starting,
-    /// Only AUTH_RESPONSE (and OPTIONS, the heartbeat) is allowed.
+    /// Only AUTH_RESPONSE is allowed.
     Authenticating,
     /// Everything but STARTUP is allowed.
     Ready,
@@ -91,7 +91,7 @@ impl ServerCodec {
                 self.stage = Stage::Starting;
                 return Ok(());
             }
-            _ if opcode == Opcode::Options => return Ok(()),
+            Stage::Initial if opcode == Opcode::Options => return Ok(()),
             Stage::Initial | Stage::Starting => "expecting STARTUP or OPTIONS",
             Stage::Authenticating if opcode == Opcode::AuthResponse => return Ok(()),
             Stage::Authenticating => "expecting AUTH_RESPONSE",

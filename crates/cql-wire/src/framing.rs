@@ -28,6 +28,12 @@ impl Framing {
         Framing { segments, compression }
     }
 
+    /// Whether [`Framing::frame`] would only copy; then a writer may send the envelopes as they are.
+    #[must_use]
+    pub fn is_plain(self) -> bool {
+        self == Framing::PLAIN
+    }
+
     /// Whether envelopes travel in v5 segments.
     #[must_use]
     pub fn has_segments(self) -> bool {
