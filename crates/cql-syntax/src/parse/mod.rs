@@ -1,0 +1,28 @@
+//! Tokens to syntax trees: a hand-written recursive descent, one file per statement family.
+
+mod cursor;
+mod describe;
+mod expr;
+mod function;
+mod index;
+mod keyspace;
+mod name;
+mod pattern;
+mod permission;
+mod primary;
+mod property;
+mod relation;
+mod role;
+mod script;
+mod select;
+mod statement;
+mod table;
+mod types;
+mod view;
+mod write;
+
+pub use cursor::{DEPTH_MAX, OPERATORS_MAX};
+pub(crate) use script::parse_all;
+pub(crate) use statement::parse_one;
+
+use cursor::{Parse, Parser};

@@ -1,0 +1,35 @@
+//! Our own statements: access patterns and EXPLAIN. The leading words have been read by the caller.
+
+use super::property::Words;
+use super::{Parse, Parser};
+use crate::ast::{CreatePattern, Explain, Statement};
+use crate::lex::{Keyword, TokenKind};
+
+impl Parser<'_> {
+    pub fn explain(&mut self) -> Parse<Explain> {
+        if self.is_word(Keyword::Explain) {
+            return Err(self.no_viable("EXPLAIN explains a statement, not another EXPLAIN"));
+        }
+        let start = self.start();
+        let statement = Box::new(self.statement()?);
+        Ok(Explain { statement, span: self.since(start) })
+    }
+
+    pub fn create_pattern(&mut self) -> Parse<CreatePattern> {
+        let if_not_exists = self.if_not_exists()?;
+        let name = self.qualified_name("the name of an access pattern")?;
+        self.expect_word(Keyword::As, "after the name of the access pattern")?;
+        let start = self.start();
+        let statement = match self.kind() {
+            TokenKind::Keyword(Keyword::Select) => Statement::Select(Box::new(self.select()?)),
+            TokenKind::Keyword(Keyword::Insert) => Statement::Insert(Box::new(self.insert()?)),
+            TokenKind::Keyword(Keyword::Update) => Statement::Update(Box::new(self.update()?)),
+            TokenKind::Keyword(Keyword::Delete) => Statement::Delete(Box::new(self.delete()?)),
+            _ => return Err(self.no_viable("an access pattern is a SELECT, INSERT, UPDATE or DELETE")),
+        };
+        let statement_span = self.since(start);
+        let properties =
+            if self.eat_word(Keyword::With) { self.properties(Words::Names)? } else { Vec::new() };
+        Ok(CreatePattern { if_not_exists, name, statement, statement_span, properties })
+    }
+}
