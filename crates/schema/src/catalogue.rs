@@ -20,7 +20,10 @@ pub struct Catalogue {
 impl Catalogue {
     /// No keyspaces at all; the dialect adds the system ones.
     pub fn empty() -> Catalogue {
-        Catalogue { version: [0; 16], next_table_id: FIRST_USER_TABLE_ID, keyspaces: BTreeMap::new() }
+        let mut empty =
+            Catalogue { version: [0; 16], next_table_id: FIRST_USER_TABLE_ID, keyspaces: BTreeMap::new() };
+        empty.version = empty.content_version();
+        empty
     }
 
     pub fn keyspace(&self, name: &str) -> Option<&Arc<Keyspace>> {
@@ -29,5 +32,22 @@ impl Catalogue {
 
     pub fn table(&self, keyspace: &str, table: &str) -> Option<&Arc<Table>> {
         self.keyspace(keyspace)?.table(table)
+    }
+
+    /// Every table, by keyspace and name.
+    pub fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
+        self.keyspaces.values().flat_map(|keyspace| keyspace.tables.values())
+    }
+
+    /// The table with this id.
+    pub fn table_by_id(&self, id: u32) -> Option<&Arc<Table>> {
+        self.tables().find(|table| table.id == id)
+    }
+
+    /// This catalogue with one keyspace put in place of its namesake.
+    pub fn with_keyspace(&self, keyspace: Keyspace) -> Catalogue {
+        let mut next = self.clone();
+        next.keyspaces.insert(keyspace.name.clone(), Arc::new(keyspace));
+        next
     }
 }

@@ -1,21 +1,35 @@
 //! The catalogue: keyspaces, tables, types, access patterns; immutable snapshots and versioned changes.
 //!
-//! A [`Catalogue`] is a value: statements are planned against one snapshot, a change makes the next.
-//! Guarantees: a snapshot is internally consistent (every type and table it names exists); ids of
-//! tables and columns are never reused. Does not parse CQL and does not store data.
+//! A [`Catalogue`] is a value: statements are planned against one snapshot, a [`Change`] makes the next.
+//! Guarantees: a snapshot is internally consistent (every type and table it names exists, see
+//! [`Catalogue::check`]); ids of tables and columns are never reused; a snapshot survives JSON unchanged.
+//! Does not parse CQL and does not store data.
 
+mod apply;
 mod catalogue;
+mod change;
+mod check;
 mod column;
 mod error;
+mod json;
 mod keyspace;
 mod options;
 mod pattern;
+mod properties;
+mod replication;
 mod table;
+mod version;
 
-pub use catalogue::Catalogue;
+pub use catalogue::{Catalogue, FIRST_USER_TABLE_ID};
+pub use change::{
+    Applied, Change, Effect, EffectKind, NewColumn, NewPattern, NewTable, Setting, TableAlteration,
+    TargetKind, TypeAlteration,
+};
 pub use column::{Column, ColumnKind, DroppedColumn};
 pub use error::SchemaError;
-pub use keyspace::Keyspace;
-pub use options::TableOptions;
+pub use keyspace::{Keyspace, is_local_system_name, is_replicated_system_name, is_system_name};
+pub use options::{CompactionPlan, CompressionPlan, TableOptions, java_double};
 pub use pattern::AccessPattern;
+pub use properties::{Properties, PropertyValue};
 pub use table::{Table, TableKind};
+pub use version::name_uuid;

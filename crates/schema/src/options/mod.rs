@@ -1,9 +1,24 @@
 //! Table options: accepted, kept, shown; a few mean something to the store.
 
+mod compaction;
+mod compression;
+mod number;
+mod parse;
+mod retry;
+#[cfg(test)]
+mod tests;
+
+pub use compaction::CompactionPlan;
+pub use compression::CompressionPlan;
+pub use number::java_double;
+pub(crate) use parse::review;
+
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Options as Cassandra 5.0 names them. Values that only travel are kept as they came.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct TableOptions {
     pub comment: String,
     pub default_time_to_live: u32,
@@ -16,6 +31,7 @@ pub struct TableOptions {
     pub speculative_retry: String,
     pub additional_write_policy: String,
     pub read_repair: String,
+    /// Empty means `default`.
     pub memtable: String,
     pub cdc: bool,
     pub allow_auto_snapshot: bool,
@@ -62,5 +78,17 @@ impl Default for TableOptions {
             extensions: BTreeMap::new(),
             review: String::new(),
         }
+    }
+}
+
+impl TableOptions {
+    /// What the compaction map means to a store.
+    pub fn compaction_plan(&self) -> CompactionPlan {
+        compaction::plan(&self.compaction)
+    }
+
+    /// What the compression map means to a store.
+    pub fn compression_plan(&self) -> CompressionPlan {
+        compression::plan(&self.compression)
     }
 }

@@ -1,0 +1,118 @@
+//! CREATE, ALTER and DROP KEYSPACE.
+
+use super::{changed, guard, is_word, unchanged};
+use crate::catalogue::Catalogue;
+use crate::change::{Applied, EffectKind, Setting, TargetKind};
+use crate::error::SchemaError;
+use crate::keyspace::{Keyspace, is_local_system_name};
+use crate::options::review;
+use crate::properties::Properties;
+use crate::replication;
+
+const KNOWN: [&str; 3] = ["durable_writes", "replication", "review"];
+const NAME_CHARACTERS_MAX: usize = 48;
+
+pub(super) fn create(
+    catalogue: &Catalogue,
+    name: &str,
+    if_not_exists: bool,
+    properties: &Properties,
+    setting: &Setting,
+) -> Result<Applied, SchemaError> {
+    if is_local_system_name(name) {
+        return Err(SchemaError::Invalid(format!("System keyspace '{name}' is not user-modifiable")));
+    }
+    check_properties(properties)?;
+    let asked = properties
+        .map("replication")?
+        .filter(|map| !map.is_empty())
+        .ok_or_else(|| SchemaError::invalid("Missing mandatory option 'replication'"))?;
+    check_name(name)?;
+    if catalogue.keyspace(name).is_some() {
+        return match if_not_exists {
+            true => Ok(unchanged(catalogue)),
+            false => Err(SchemaError::KeyspaceExists(name.into())),
+        };
+    }
+    let (replication, warnings) = replication::normalise(name, asked, None, &setting.data_center)?;
+    let mut keyspace = Keyspace::new(name, replication);
+    set_plain(&mut keyspace, properties)?;
+    let next = catalogue.with_keyspace(keyspace);
+    Ok(Applied { warnings, ..changed(next, EffectKind::Created, TargetKind::Keyspace, name, "") })
+}
+
+pub(super) fn alter(
+    catalogue: &Catalogue,
+    name: &str,
+    if_exists: bool,
+    properties: &Properties,
+    setting: &Setting,
+) -> Result<Applied, SchemaError> {
+    if is_local_system_name(name) {
+        return Err(SchemaError::Unauthorized(format!("{name} keyspace is not user-modifiable.")));
+    }
+    check_properties(properties)?;
+    let Some(before) = catalogue.keyspace(name) else {
+        return match if_exists {
+            true => Ok(unchanged(catalogue)),
+            false => Err(SchemaError::KeyspaceMissing(name.into())),
+        };
+    };
+    let mut keyspace = Keyspace::clone(before);
+    if let Some(asked) = properties.map("replication")?.filter(|map| !map.is_empty()) {
+        let previous = Some(&before.replication);
+        keyspace.replication = replication::normalise(name, asked, previous, &setting.data_center)?.0;
+    }
+    set_plain(&mut keyspace, properties)?;
+    let warnings = replication::warnings(name, &keyspace.replication);
+    let next = catalogue.with_keyspace(keyspace);
+    Ok(Applied { warnings, ..changed(next, EffectKind::Updated, TargetKind::Keyspace, name, "") })
+}
+
+pub(super) fn drop(catalogue: &Catalogue, name: &str, if_exists: bool) -> Result<Applied, SchemaError> {
+    guard(name, "DROP", || format!("keyspace {name}"))?;
+    let mut next = catalogue.clone();
+    match next.keyspaces.remove(name) {
+        Some(_) => Ok(changed(next, EffectKind::Dropped, TargetKind::Keyspace, name, "")),
+        None if if_exists => Ok(unchanged(catalogue)),
+        None => Err(SchemaError::KeyspaceMissing(name.into())),
+    }
+}
+
+/// Everything about the properties that can be said without looking at the catalogue.
+fn check_properties(properties: &Properties) -> Result<(), SchemaError> {
+    properties.only(&KNOWN)?;
+    match properties.map("replication")? {
+        Some(map) if !map.is_empty() && !map.contains_key("class") => {
+            Err(SchemaError::config("Missing replication strategy class"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn set_plain(keyspace: &mut Keyspace, properties: &Properties) -> Result<(), SchemaError> {
+    if let Some(durable) = properties.boolean("durable_writes")? {
+        keyspace.durable_writes = durable;
+    }
+    if let Some(text) = properties.text("review")? {
+        keyspace.review = review(text)?;
+    }
+    Ok(())
+}
+
+fn check_name(name: &str) -> Result<(), SchemaError> {
+    if !is_word(name) {
+        return Err(SchemaError::Invalid(format!(
+            "Keyspace name must not be empty and must contain alphanumeric or underscore characters only (got \
+             \"{name}\")"
+        )));
+    }
+    if name.len() > NAME_CHARACTERS_MAX {
+        return Err(SchemaError::Invalid(format!(
+            "Keyspace name must not be more than {NAME_CHARACTERS_MAX} characters long (got {} characters for \
+             \"{name}\")",
+            name.len()
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! Applies changes: a catalogue and a change give the next catalogue or the reason why not.
+
+mod compatible;
+mod keyspace;
+mod pattern;
+mod table_alter;
+mod table_create;
+#[cfg(test)]
+mod tests;
+mod types;
+
+use crate::catalogue::Catalogue;
+use crate::change::{Applied, Change, Effect, EffectKind, Setting, TargetKind};
+use crate::error::SchemaError;
+use crate::keyspace::{Keyspace, is_local_system_name, is_replicated_system_name};
+use crate::table::Table;
+use std::sync::Arc;
+
+impl Catalogue {
+    /// The catalogue after `change`; this one is untouched.
+    pub fn apply(&self, change: &Change, setting: &Setting) -> Result<Applied, SchemaError> {
+        match change {
+            Change::CreateKeyspace { name, if_not_exists, properties } => {
+                keyspace::create(self, name, *if_not_exists, properties, setting)
+            }
+            Change::AlterKeyspace { name, if_exists, properties } => {
+                keyspace::alter(self, name, *if_exists, properties, setting)
+            }
+            Change::DropKeyspace { name, if_exists } => keyspace::drop(self, name, *if_exists),
+            Change::CreateTable(table) => table_create::create(self, table, setting),
+            Change::AlterTable { keyspace, name, if_exists, alteration } => {
+                table_alter::alter(self, keyspace, name, *if_exists, alteration, setting)
+            }
+            Change::DropTable { keyspace, name, if_exists } => {
+                table_alter::drop_table(self, keyspace, name, *if_exists)
+            }
+            Change::Truncate { keyspace, name } => table_alter::truncate(self, keyspace, name),
+            Change::CreateType { keyspace, name, if_not_exists, fields } => {
+                types::create(self, keyspace, name, *if_not_exists, fields)
+            }
+            Change::AlterType { keyspace, name, if_exists, alteration } => {
+                types::alter(self, keyspace, name, *if_exists, alteration)
+            }
+            Change::DropType { keyspace, name, if_exists } => types::drop(self, keyspace, name, *if_exists),
+            Change::CreatePattern(pattern) => pattern::create(self, pattern),
+            Change::DropPattern { keyspace, name, if_exists } => {
+                pattern::drop(self, keyspace, name, *if_exists)
+            }
+        }
+    }
+}
+
+/// An IF clause was met: nothing changes and nobody is told.
+fn unchanged(catalogue: &Catalogue) -> Applied {
+    Applied { catalogue: catalogue.clone(), effect: None, warnings: Vec::new() }
+}
+
+fn changed(next: Catalogue, kind: EffectKind, target: TargetKind, keyspace: &str, name: &str) -> Applied {
+    let effect = Effect { kind, target, keyspace: keyspace.into(), name: name.into() };
+    Applied { catalogue: next.versioned(), effect: Some(effect), warnings: Vec::new() }
+}
+
+/// Refuses to touch what belongs to the server. `resource` is how Cassandra would name the object.
+fn guard(keyspace: &str, verb: &str, resource: impl FnOnce() -> String) -> Result<(), SchemaError> {
+    if is_local_system_name(keyspace) {
+        return Err(SchemaError::Unauthorized(format!("{keyspace} keyspace is not user-modifiable.")));
+    }
+    if is_replicated_system_name(keyspace) {
+        return Err(SchemaError::Unauthorized(format!("Cannot {verb} <{}>", resource())));
+    }
+    Ok(())
+}
+
+/// The named keyspace, for statements that create something in it.
+fn existing_keyspace<'a>(catalogue: &'a Catalogue, name: &str) -> Result<&'a Arc<Keyspace>, SchemaError> {
+    catalogue.keyspace(name).ok_or_else(|| SchemaError::KeyspaceMissing(name.to_string()))
+}
+
+/// The catalogue with one table put in place of its namesake.
+fn with_table(catalogue: &Catalogue, keyspace: &Keyspace, table: Table) -> Catalogue {
+    let mut keyspace = keyspace.clone();
+    keyspace.tables.insert(table.name.clone(), Arc::new(table));
+    catalogue.with_keyspace(keyspace)
+}
+
+fn is_word(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}

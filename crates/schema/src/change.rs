@@ -1,0 +1,134 @@
+//! Changes of the schema as data: what a dialect asks for, before any rule was checked.
+//!
+//! Names are as the user meant them (case folded by the dialect), types are resolved. Everything else
+//! (existence, name rules, key rules, option values) is checked when the change is applied.
+
+use crate::properties::Properties;
+use model::types::DataType;
+use std::collections::BTreeMap;
+
+/// What to change. `if_exists` and `if_not_exists` turn a missing or present object into no change.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    CreateKeyspace { name: String, if_not_exists: bool, properties: Properties },
+    AlterKeyspace { name: String, if_exists: bool, properties: Properties },
+    DropKeyspace { name: String, if_exists: bool },
+    CreateTable(Box<NewTable>),
+    AlterTable { keyspace: String, name: String, if_exists: bool, alteration: TableAlteration },
+    DropTable { keyspace: String, name: String, if_exists: bool },
+    Truncate { keyspace: String, name: String },
+    CreateType { keyspace: String, name: String, if_not_exists: bool, fields: Vec<(String, DataType)> },
+    AlterType { keyspace: String, name: String, if_exists: bool, alteration: TypeAlteration },
+    DropType { keyspace: String, name: String, if_exists: bool },
+    CreatePattern(Box<NewPattern>),
+    DropPattern { keyspace: String, name: String, if_exists: bool },
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NewTable {
+    pub keyspace: String,
+    pub name: String,
+    pub if_not_exists: bool,
+    pub columns: Vec<NewColumn>,
+    pub partition_key: Vec<String>,
+    pub clustering: Vec<String>,
+    /// Column and whether it descends, as CLUSTERING ORDER BY lists them; may be shorter than `clustering`.
+    pub clustering_order: Vec<(String, bool)>,
+    pub properties: Properties,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewColumn {
+    pub name: String,
+    pub data_type: DataType,
+    pub is_static: bool,
+    /// Masking function call as CQL text.
+    pub mask: Option<String>,
+}
+
+impl NewColumn {
+    pub fn regular(name: &str, data_type: DataType) -> NewColumn {
+        NewColumn { name: name.into(), data_type, is_static: false, mask: None }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum TableAlteration {
+    Add {
+        if_not_exists: bool,
+        columns: Vec<NewColumn>,
+    },
+    /// Without `timestamp` (microseconds) the moment of the change counts.
+    Drop {
+        if_exists: bool,
+        columns: Vec<String>,
+        timestamp: Option<i64>,
+    },
+    Rename {
+        renames: Vec<(String, String)>,
+    },
+    Mask {
+        if_exists: bool,
+        column: String,
+        mask: Option<String>,
+    },
+    With(Properties),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum TypeAlteration {
+    Add { if_not_exists: bool, field: String, data_type: DataType },
+    Rename { if_exists: bool, renames: Vec<(String, String)> },
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NewPattern {
+    pub keyspace: String,
+    pub name: String,
+    pub if_not_exists: bool,
+    pub statement: String,
+    pub settings: BTreeMap<String, String>,
+}
+
+/// Where and when a change happens.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    pub now_micros: i64,
+    /// The data center of this node, for `NetworkTopologyStrategy`.
+    pub data_center: String,
+}
+
+/// What a change did, as schema events and DDL results tell it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EffectKind {
+    Created,
+    Updated,
+    Dropped,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetKind {
+    Keyspace,
+    Table,
+    Type,
+    /// Ours; drivers know no such target, so they are told that the keyspace changed.
+    Pattern,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Effect {
+    pub kind: EffectKind,
+    pub target: TargetKind,
+    pub keyspace: String,
+    /// Empty for a keyspace.
+    pub name: String,
+}
+
+/// The result of applying a change.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Applied {
+    pub catalogue: crate::Catalogue,
+    /// `None` when an IF clause made it a no-op, and for TRUNCATE, which drivers are not told about.
+    pub effect: Option<Effect>,
+    pub warnings: Vec<String>,
+}

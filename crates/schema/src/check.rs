@@ -1,0 +1,107 @@
+//! The invariants of a catalogue, checked after loading and in tests.
+
+use crate::catalogue::Catalogue;
+use crate::column::{Column, ColumnKind};
+use crate::keyspace::Keyspace;
+use crate::table::Table;
+use model::types::DataType;
+use std::collections::BTreeSet;
+
+impl Catalogue {
+    /// What is wrong with this catalogue, if anything: the place and the fault.
+    pub fn check(&self) -> Result<(), String> {
+        let mut ids = BTreeSet::new();
+        for (name, keyspace) in &self.keyspaces {
+            if *name != keyspace.name {
+                return Err(format!("keyspace {name}: is called {} inside", keyspace.name));
+            }
+            check_types(keyspace)?;
+            for (table_name, table) in &keyspace.tables {
+                let place = format!("keyspace {name}, table {table_name}");
+                if *table_name != table.name || *name != table.keyspace {
+                    return Err(format!("{place}: is called {}.{} inside", table.keyspace, table.name));
+                }
+                if !ids.insert(table.id) {
+                    return Err(format!("{place}: table id {} is used twice", table.id));
+                }
+                if table.id >= self.next_table_id {
+                    return Err(format!(
+                        "{place}: table id {} is not below {}",
+                        table.id, self.next_table_id
+                    ));
+                }
+                check_table(keyspace, table).map_err(|fault| format!("{place}: {fault}"))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check_types(keyspace: &Keyspace) -> Result<(), String> {
+    for (name, udt) in &keyspace.types {
+        let place = format!("keyspace {}, type {name}", keyspace.name);
+        if *name != udt.name || udt.keyspace != keyspace.name {
+            return Err(format!("{place}: is called {}.{} inside", udt.keyspace, udt.name));
+        }
+        for field in udt.fields.iter() {
+            check_type(keyspace, &field.data_type)
+                .map_err(|fault| format!("{place}, field {}: {fault}", field.name))?;
+        }
+    }
+    Ok(())
+}
+
+/// Every user-defined type inside is the one that the keyspace holds.
+fn check_type(keyspace: &Keyspace, data_type: &DataType) -> Result<(), String> {
+    if let DataType::Udt(used) = data_type {
+        let known = keyspace.types.get(&used.name).filter(|_| used.keyspace == keyspace.name);
+        if !known.is_some_and(|known| known.fields == used.fields) {
+            return Err(format!("type {} is not the keyspace's type of that name", used.name));
+        }
+    }
+    data_type.children().into_iter().try_for_each(|inner| check_type(keyspace, inner))
+}
+
+fn check_table(keyspace: &Keyspace, table: &Table) -> Result<(), String> {
+    if table.partition_key.is_empty() {
+        return Err("there is no partition key".into());
+    }
+    let mut names = BTreeSet::new();
+    let mut ids = BTreeSet::new();
+    for column in table.columns() {
+        if !names.insert(&column.name) {
+            return Err(format!("column {} is there twice", column.name));
+        }
+        if !ids.insert(column.id) || column.id >= table.next_column_id {
+            return Err(format!("column {}: id {} is taken or too large", column.name, column.id));
+        }
+        check_type(keyspace, &column.data_type)
+            .map_err(|fault| format!("column {}: {fault}", column.name))?;
+    }
+    let kinds = [ColumnKind::PartitionKey, ColumnKind::Clustering, ColumnKind::Static, ColumnKind::Regular];
+    for kind in kinds {
+        let columns = table.of_kind(kind);
+        if columns.iter().any(|column| column.kind != kind) {
+            return Err(format!("a column among the {} columns is of another kind", kind.name()));
+        }
+        let ordered = match kind.is_primary_key() {
+            true => columns.iter().enumerate().all(|(place, column)| column.position == place),
+            false => columns.is_sorted_by(|a, b| a.name < b.name),
+        };
+        if !ordered {
+            return Err(format!("the {} columns are out of order", kind.name()));
+        }
+    }
+    if let Some(column) = table.primary_key().find(|column| column.data_type.is_multi_cell()) {
+        return Err(format!("key column {} is not frozen", column.name));
+    }
+    if table.clustering.is_empty() && table.has_statics() {
+        return Err("there are static columns but no clustering columns".into());
+    }
+    let counter = |column: &Column| column.data_type == DataType::Counter;
+    let values = || table.statics.iter().chain(&table.regulars);
+    if values().any(counter) && !values().all(counter) {
+        return Err("counters are mixed with other columns".into());
+    }
+    Ok(())
+}

@@ -1,0 +1,108 @@
+//! The shape of the stored JSON.
+
+use crate::options::TableOptions;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Read first, so that a newer format is recognised before its unknown fields are.
+#[derive(Deserialize)]
+pub(super) struct Head {
+    pub format: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Document {
+    pub format: u32,
+    pub next_table_id: u32,
+    pub keyspaces: Vec<KeyspaceEntry>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct KeyspaceEntry {
+    pub name: String,
+    pub replication: BTreeMap<String, String>,
+    pub durable_writes: bool,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub review: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub types: Vec<TypeEntry>,
+    #[serde(default)]
+    pub tables: Vec<TableEntry>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub patterns: Vec<PatternEntry>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TypeEntry {
+    pub name: String,
+    /// Name and type of each field, in order.
+    pub fields: Vec<(String, String)>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TableEntry {
+    pub name: String,
+    pub id: u32,
+    pub uuid: String,
+    pub incarnation: u32,
+    pub next_column_id: u32,
+    pub columns: Vec<ColumnEntry>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<DroppedEntry>,
+    pub options: TableOptions,
+}
+
+/// Key columns come in key order; static and regular columns by name.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ColumnEntry {
+    pub id: u32,
+    pub name: String,
+    #[serde(rename = "type")]
+    pub data_type: String,
+    pub kind: KindEntry,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub descending: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mask: Option<String>,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum KindEntry {
+    PartitionKey,
+    Clustering,
+    Static,
+    Regular,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DroppedEntry {
+    pub name: String,
+    #[serde(rename = "type")]
+    pub data_type: String,
+    #[serde(default, rename = "static", skip_serializing_if = "std::ops::Not::not")]
+    pub is_static: bool,
+    pub dropped_at: i64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PatternEntry {
+    pub name: String,
+    pub statement: String,
+    pub settings: BTreeMap<String, String>,
+}
+
+impl Document {
+    pub(super) fn forget_incarnations(&mut self) {
+        for keyspace in &mut self.keyspaces {
+            keyspace.tables.iter_mut().for_each(|table| table.incarnation = 0);
+        }
+    }
+}

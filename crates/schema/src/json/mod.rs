@@ -1,0 +1,52 @@
+//! The catalogue as JSON: readable, with a format number; what a store keeps and gives back on open.
+//!
+//! Only what users own is written: user keyspaces whole, and of the replicated system keyspaces their settings,
+//! table options and incarnations (their columns are fixed in code). A text that cannot be read gives an error that
+//! says where.
+
+mod document;
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use crate::catalogue::Catalogue;
+use crate::error::SchemaError;
+use document::Document;
+
+/// Raised when a text that an older server would misread becomes possible.
+pub(crate) const FORMAT: u32 = 1;
+
+impl Catalogue {
+    /// The text that [`Catalogue::from_json`] reads back.
+    pub fn to_json(&self) -> Vec<u8> {
+        // Serialising plain structs with string keys cannot fail.
+        serde_json::to_vec_pretty(&write::document(self)).unwrap_or_default()
+    }
+
+    /// The text without what is not schema to a driver: incarnations.
+    pub(crate) fn to_json_for_version(&self) -> Vec<u8> {
+        let mut document = write::document(self);
+        document.forget_incarnations();
+        serde_json::to_vec(&document).unwrap_or_default()
+    }
+
+    /// Reads a catalogue that was written by [`Catalogue::to_json`]. System keyspaces come back with whatever was
+    /// written of them: the dialect merges them with its own definitions.
+    pub fn from_json(text: &[u8]) -> Result<Catalogue, SchemaError> {
+        let damaged =
+            |fault: String| SchemaError::Damaged(format!("the stored catalogue is damaged: {fault}"));
+        let head: document::Head = serde_json::from_slice(text).map_err(|e| damaged(e.to_string()))?;
+        if head.format > FORMAT {
+            return Err(SchemaError::Damaged(format!(
+                "the stored catalogue has format {}, this server reads up to {FORMAT}: it was written by a newer \
+                 server",
+                head.format
+            )));
+        }
+        let document: Document = serde_json::from_slice(text).map_err(|e| damaged(e.to_string()))?;
+        let catalogue = read::catalogue(document).map_err(damaged)?;
+        catalogue.check().map_err(damaged)?;
+        Ok(catalogue)
+    }
+}

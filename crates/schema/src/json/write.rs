@@ -1,0 +1,79 @@
+//! From the catalogue to its JSON document.
+
+use super::FORMAT;
+use super::document::*;
+use crate::catalogue::Catalogue;
+use crate::column::{Column, ColumnKind};
+use crate::keyspace::{Keyspace, is_local_system_name};
+use crate::table::Table;
+
+pub(super) fn document(catalogue: &Catalogue) -> Document {
+    let kept = catalogue.keyspaces.values().filter(|keyspace| !is_local_system_name(&keyspace.name));
+    Document {
+        format: FORMAT,
+        next_table_id: catalogue.next_table_id,
+        keyspaces: kept.map(|keyspace| keyspace_entry(keyspace)).collect(),
+    }
+}
+
+fn keyspace_entry(keyspace: &Keyspace) -> KeyspaceEntry {
+    let types = keyspace.types.values().map(|udt| TypeEntry {
+        name: udt.name.to_string(),
+        fields: udt.fields.iter().map(|f| (f.name.to_string(), f.data_type.to_string())).collect(),
+    });
+    let patterns = keyspace.patterns.values().map(|pattern| PatternEntry {
+        name: pattern.name.to_string(),
+        statement: pattern.statement.clone(),
+        settings: pattern.settings.clone(),
+    });
+    KeyspaceEntry {
+        name: keyspace.name.to_string(),
+        replication: keyspace.replication.clone(),
+        durable_writes: keyspace.durable_writes,
+        review: keyspace.review.clone(),
+        types: types.collect(),
+        // Tables that are made up on reading have nothing to keep.
+        tables: keyspace
+            .tables
+            .values()
+            .filter(|table| !table.is_virtual())
+            .map(|t| table_entry(t))
+            .collect(),
+        patterns: patterns.collect(),
+    }
+}
+
+fn table_entry(table: &Table) -> TableEntry {
+    let dropped = table.dropped.iter().map(|column| DroppedEntry {
+        name: column.name.to_string(),
+        data_type: column.data_type.to_string(),
+        is_static: column.is_static,
+        dropped_at: column.dropped_at,
+    });
+    TableEntry {
+        name: table.name.to_string(),
+        id: table.id,
+        uuid: model::timeuuid::format(&table.uuid),
+        incarnation: table.incarnation,
+        next_column_id: table.next_column_id,
+        columns: table.columns().map(column_entry).collect(),
+        dropped: dropped.collect(),
+        options: table.options.clone(),
+    }
+}
+
+fn column_entry(column: &Column) -> ColumnEntry {
+    ColumnEntry {
+        id: column.id,
+        name: column.name.to_string(),
+        data_type: column.data_type.to_string(),
+        kind: match column.kind {
+            ColumnKind::PartitionKey => KindEntry::PartitionKey,
+            ColumnKind::Clustering => KindEntry::Clustering,
+            ColumnKind::Static => KindEntry::Static,
+            ColumnKind::Regular => KindEntry::Regular,
+        },
+        descending: column.descending,
+        mask: column.mask.clone(),
+    }
+}

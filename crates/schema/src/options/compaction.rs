@@ -1,0 +1,107 @@
+//! The `compaction` map: Cassandra's strategies and their options are checked and kept; a store sees the few
+//! numbers that it can act on.
+
+mod strategy;
+
+use crate::error::SchemaError;
+use std::collections::BTreeMap;
+
+const PACKAGE: &str = "org.apache.cassandra.db.compaction.";
+/// Cassandra's `min_threshold` and `max_threshold` when a map does not say.
+const THRESHOLDS: (i32, i32) = (4, 32);
+
+/// What a store should do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CompactionPlan {
+    /// From tiered (positive) to levelled (negative): the unified strategy's `W` parameter.
+    Unified { scaling: i32 },
+    /// Files of one time window are merged with each other only.
+    TimeWindow { window_seconds: u64 },
+    /// `'enabled': 'false'`.
+    Off,
+}
+
+fn config(text: impl Into<String>) -> SchemaError {
+    SchemaError::Config(text.into())
+}
+
+pub(super) fn plan(stored: &BTreeMap<String, String>) -> CompactionPlan {
+    let number = |name: &str, default: i32| stored.get(name).and_then(|t| t.parse().ok()).unwrap_or(default);
+    if stored.get("enabled").is_some_and(|text| text.eq_ignore_ascii_case("false")) {
+        return CompactionPlan::Off;
+    }
+    match stored.get("class").and_then(|class| class.strip_prefix(PACKAGE)) {
+        Some("LeveledCompactionStrategy") => {
+            // A level holds `fanout` times the one before it: W = 2 - fanout.
+            let fanout = number("fanout_size", 10).clamp(2, 1000);
+            CompactionPlan::Unified { scaling: 2 - fanout }
+        }
+        Some("TimeWindowCompactionStrategy") => {
+            let unit = stored.get("compaction_window_unit").map_or("DAYS", String::as_str);
+            let size = u64::from(number("compaction_window_size", 1).max(1).unsigned_abs());
+            CompactionPlan::TimeWindow {
+                window_seconds: size * strategy::unit_seconds(unit).unwrap_or(86_400),
+            }
+        }
+        Some("UnifiedCompactionStrategy") => {
+            let text = stored.get("scaling_parameters").map_or("T4", String::as_str);
+            let first = text.split(',').next().unwrap_or("T4");
+            CompactionPlan::Unified { scaling: strategy::scaling(first.trim()).unwrap_or(2) }
+        }
+        // Size-tiered: as many files of a size as `min_threshold` are merged: W = threshold - 2.
+        _ => CompactionPlan::Unified { scaling: number("min_threshold", THRESHOLDS.0).clamp(2, 1000) - 2 },
+    }
+}
+
+/// The map as it is stored: full class name, thresholds filled in.
+pub(super) fn normalise(asked: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, SchemaError> {
+    let class =
+        asked.get("class").ok_or_else(|| config("Missing sub-option 'class' for the 'compaction' option"))?;
+    let class = if class.contains('.') { class.clone() } else { format!("{PACKAGE}{class}") };
+    let short = class.strip_prefix(PACKAGE).unwrap_or_default();
+    if !strategy::NAMES.contains(&short) {
+        return Err(config(format!("Unable to find compaction strategy class '{class}'")));
+    }
+    let mut stored = asked.clone();
+    stored.insert("class".into(), class.clone());
+    if let Some(value) = stored.get_mut("provide_overlapping_tombstones") {
+        *value = value.to_uppercase();
+        if !["NONE", "ROW", "CELL"].contains(&value.as_str()) {
+            return Err(config(format!(
+                "Invalid value {value} for 'provide_overlapping_tombstones' compaction sub-option - must be one of \
+                 the following [NONE, ROW, CELL]."
+            )));
+        }
+    }
+    strategy::check(short, &stored)?;
+    if short != "UnifiedCompactionStrategy" {
+        thresholds(&mut stored)?;
+    }
+    Ok(stored)
+}
+
+fn thresholds(stored: &mut BTreeMap<String, String>) -> Result<(), SchemaError> {
+    let mut read = |name: &str, default: i32| -> Result<i32, SchemaError> {
+        let text = stored.entry(name.to_string()).or_insert_with(|| default.to_string());
+        text.parse().map_err(|_| {
+            config(format!("Invalid value {text} for '{name}' compaction sub-option - must be an integer"))
+        })
+    };
+    let low = read("min_threshold", THRESHOLDS.0)?;
+    let high = read("max_threshold", THRESHOLDS.1)?;
+    if low <= 0 || high <= 0 {
+        return Err(config(
+            "Disabling compaction by setting compaction thresholds to 0 has been removed, set the compaction option \
+             'enabled' to false instead.",
+        ));
+    }
+    if low <= 1 {
+        return Err(config(format!("Min compaction threshold cannot be less than 2 (got {low})")));
+    }
+    if low > high {
+        return Err(config(format!(
+            "Min compaction threshold (got {low}) cannot be greater than max compaction threshold (got {high})"
+        )));
+    }
+    Ok(())
+}
