@@ -46,7 +46,7 @@ pub struct Negotiated {
 /// Request::Options.encode(Protocol::new(Version::V4), 3, 0, &mut options);
 /// codec.receive_buffer().extend_from_slice(&options);
 ///
-/// let protocol = codec.protocol();
+/// let protocol = codec.protocol(); // before the loop, because an envelope borrows the codec
 /// while let Some(envelope) = codec.next_envelope().expect("well-formed") {
 ///     assert_eq!(Request::decode(protocol, &envelope), Ok(Request::Options));
 /// }

@@ -30,10 +30,13 @@ pub fn put_i64(out: &mut Vec<u8>, value: i64) {
 
 /// `[string]`, cut to 65,535 bytes at a character boundary.
 pub fn put_string(out: &mut Vec<u8>, value: &str) {
-    let length = value.floor_char_boundary(usize::from(u16::MAX));
-    let cut = value.get(..length).unwrap_or_default();
-    put_u16(out, u16::try_from(cut.len()).unwrap_or(0));
-    out.extend_from_slice(cut.as_bytes());
+    if let Ok(length) = u16::try_from(value.len()) {
+        put_u16(out, length);
+        out.extend_from_slice(value.as_bytes());
+    } else {
+        let cut = value.floor_char_boundary(usize::from(u16::MAX));
+        put_string(out, value.get(..cut).unwrap_or_default());
+    }
 }
 
 /// `[long string]`

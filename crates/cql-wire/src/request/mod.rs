@@ -61,9 +61,10 @@ pub enum Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Decodes the body of an envelope.
+    /// Decodes the body of an envelope. The version is the envelope's own; `protocol` adds the extensions.
     pub fn decode(protocol: Protocol, envelope: &Envelope<'a>) -> Result<Request<'a>, WireError> {
-        let version = protocol.version;
+        let version = envelope.version;
+        let protocol = Protocol { version, ..protocol };
         let mut reader = Reader::new(envelope.body);
         if version >= Version::V4 && envelope.flags & flags::CUSTOM_PAYLOAD != 0 {
             reader.skip_bytes_map("custom payload")?;

@@ -187,8 +187,9 @@ impl<'a> Response<'a> {
         }
     }
 
-    /// Decodes the body of an envelope.
+    /// Decodes the body of an envelope. The version is the envelope's own; `protocol` adds the extensions.
     pub fn decode(protocol: Protocol, envelope: &Envelope<'a>) -> Result<(Prefix, Response<'a>), WireError> {
+        let protocol = Protocol { version: envelope.version, ..protocol };
         let mut reader = Reader::new(envelope.body);
         let prefix = Prefix::read(&mut reader, envelope.flags)?;
         let reader = &mut reader;

@@ -57,45 +57,76 @@ pub enum WireType {
     },
 }
 
-/// Id, first version that has the id, class name without its package.
-struct Scalar(WireType, u16, Version, &'static str);
+/// Of a type without parts: id, first version that has the id, class name without its package.
+struct Scalar(u16, Version, &'static str);
 
 const PACKAGE: &str = "org.apache.cassandra.db.marshal.";
 
-static SCALARS: [Scalar; 20] = [
-    Scalar(WireType::Ascii, 0x01, Version::V3, "AsciiType"),
-    Scalar(WireType::Bigint, 0x02, Version::V3, "LongType"),
-    Scalar(WireType::Blob, 0x03, Version::V3, "BytesType"),
-    Scalar(WireType::Boolean, 0x04, Version::V3, "BooleanType"),
-    Scalar(WireType::Counter, 0x05, Version::V3, "CounterColumnType"),
-    Scalar(WireType::Decimal, 0x06, Version::V3, "DecimalType"),
-    Scalar(WireType::Double, 0x07, Version::V3, "DoubleType"),
-    Scalar(WireType::Float, 0x08, Version::V3, "FloatType"),
-    Scalar(WireType::Int, 0x09, Version::V3, "Int32Type"),
-    Scalar(WireType::Timestamp, 0x0B, Version::V3, "TimestampType"),
-    Scalar(WireType::Uuid, 0x0C, Version::V3, "UUIDType"),
-    Scalar(WireType::Text, 0x0D, Version::V3, "UTF8Type"),
-    Scalar(WireType::Varint, 0x0E, Version::V3, "IntegerType"),
-    Scalar(WireType::Timeuuid, 0x0F, Version::V3, "TimeUUIDType"),
-    Scalar(WireType::Inet, 0x10, Version::V3, "InetAddressType"),
-    Scalar(WireType::Date, 0x11, Version::V4, "SimpleDateType"),
-    Scalar(WireType::Time, 0x12, Version::V4, "TimeType"),
-    Scalar(WireType::Smallint, 0x13, Version::V4, "ShortType"),
-    Scalar(WireType::Tinyint, 0x14, Version::V4, "ByteType"),
-    Scalar(WireType::Duration, 0x15, Version::V5, "DurationType"),
+static SCALARS: [WireType; 20] = [
+    WireType::Ascii,
+    WireType::Bigint,
+    WireType::Blob,
+    WireType::Boolean,
+    WireType::Counter,
+    WireType::Decimal,
+    WireType::Double,
+    WireType::Float,
+    WireType::Int,
+    WireType::Timestamp,
+    WireType::Uuid,
+    WireType::Text,
+    WireType::Varint,
+    WireType::Timeuuid,
+    WireType::Inet,
+    WireType::Date,
+    WireType::Time,
+    WireType::Smallint,
+    WireType::Tinyint,
+    WireType::Duration,
 ];
 
 impl WireType {
-    fn scalar(&self) -> Option<&'static Scalar> {
-        let kind = std::mem::discriminant(self);
-        SCALARS.iter().find(|scalar| std::mem::discriminant(&scalar.0) == kind)
+    fn scalar(&self) -> Option<Scalar> {
+        Some(match self {
+            WireType::Ascii => Scalar(0x01, Version::V3, "AsciiType"),
+            WireType::Bigint => Scalar(0x02, Version::V3, "LongType"),
+            WireType::Blob => Scalar(0x03, Version::V3, "BytesType"),
+            WireType::Boolean => Scalar(0x04, Version::V3, "BooleanType"),
+            WireType::Counter => Scalar(0x05, Version::V3, "CounterColumnType"),
+            WireType::Decimal => Scalar(0x06, Version::V3, "DecimalType"),
+            WireType::Double => Scalar(0x07, Version::V3, "DoubleType"),
+            WireType::Float => Scalar(0x08, Version::V3, "FloatType"),
+            WireType::Int => Scalar(0x09, Version::V3, "Int32Type"),
+            WireType::Timestamp => Scalar(0x0B, Version::V3, "TimestampType"),
+            WireType::Uuid => Scalar(0x0C, Version::V3, "UUIDType"),
+            WireType::Text => Scalar(0x0D, Version::V3, "UTF8Type"),
+            WireType::Varint => Scalar(0x0E, Version::V3, "IntegerType"),
+            WireType::Timeuuid => Scalar(0x0F, Version::V3, "TimeUUIDType"),
+            WireType::Inet => Scalar(0x10, Version::V3, "InetAddressType"),
+            WireType::Date => Scalar(0x11, Version::V4, "SimpleDateType"),
+            WireType::Time => Scalar(0x12, Version::V4, "TimeType"),
+            WireType::Smallint => Scalar(0x13, Version::V4, "ShortType"),
+            WireType::Tinyint => Scalar(0x14, Version::V4, "ByteType"),
+            WireType::Duration => Scalar(0x15, Version::V5, "DurationType"),
+            WireType::Custom(_)
+            | WireType::List(_)
+            | WireType::Set(_)
+            | WireType::Map(..)
+            | WireType::Tuple(_)
+            | WireType::Udt { .. }
+            | WireType::Vector { .. } => return None,
+        })
+    }
+
+    fn find_scalar(accept: impl Fn(&Scalar) -> bool) -> Option<WireType> {
+        SCALARS.iter().find(|column_type| column_type.scalar().is_some_and(|s| accept(&s))).cloned()
     }
 
     /// Appends the `[option]`.
     pub(crate) fn write(&self, out: &mut Vec<u8>, version: Version) {
-        if let Some(Scalar(_, id, since, class)) = self.scalar() {
-            if version >= *since {
-                put_u16(out, *id);
+        if let Some(Scalar(id, since, class)) = self.scalar() {
+            if version >= since {
+                put_u16(out, id);
             } else {
                 put_u16(out, CUSTOM);
                 put_string(out, &format!("{PACKAGE}{class}"));
@@ -219,16 +250,16 @@ impl WireType {
     fn read_nested(reader: &mut Reader<'_>, depth_left: usize) -> Result<WireType, WireError> {
         let depth_left = depth_left.checked_sub(1).ok_or(WireError::TypeTooDeep { depth_max: DEPTH_MAX })?;
         let id = reader.u16("type id")?;
-        if let Some(scalar) = SCALARS.iter().find(|scalar| scalar.1 == id) {
-            return Ok(scalar.0.clone());
+        if let Some(scalar) = WireType::find_scalar(|scalar| scalar.0 == id) {
+            return Ok(scalar);
         }
         let mut nested = || WireType::read_nested(reader, depth_left);
         match id {
             CUSTOM => {
                 let class = reader.string("type class")?;
                 let short = class.strip_prefix(PACKAGE);
-                let scalar = SCALARS.iter().find(|scalar| Some(scalar.3) == short);
-                Ok(scalar.map_or_else(|| WireType::Custom(class.to_owned()), |s| s.0.clone()))
+                let scalar = WireType::find_scalar(|scalar| Some(scalar.2) == short);
+                Ok(scalar.unwrap_or_else(|| WireType::Custom(class.to_owned())))
             }
             LIST => Ok(WireType::List(Box::new(nested()?))),
             SET => Ok(WireType::Set(Box::new(nested()?))),

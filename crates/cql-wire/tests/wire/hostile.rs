@@ -84,12 +84,17 @@ fn conversation(version: Version, framing: Framing) -> Vec<u8> {
     bytes
 }
 
+/// `PROPTEST_CASES` makes a long run of it.
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(2000)
+}
+
 fn opcode() -> impl Strategy<Value = Opcode> {
     proptest::sample::select(Opcode::ALL.to_vec())
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
     fn random_bytes(version in version(), compression in compression(), bytes in vec(any::<u8>(), 0..400), piece in 1_usize..50) {
