@@ -1,5 +1,6 @@
 //! Types, values, byte-comparable keys, tokens, cells, tombstones, rows and their merge rules. Pure.
 
+pub mod arithmetic;
 pub mod comparable;
 pub mod deletion;
 pub mod inet;

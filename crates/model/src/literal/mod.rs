@@ -14,3 +14,4 @@ pub use constant::{
 };
 pub use format::{format_literal, format_text};
 pub use text::text_to_wire;
+pub(crate) use text::{hex_to_wire, parse_big_integer};

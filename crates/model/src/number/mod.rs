@@ -7,5 +7,6 @@ mod decimal;
 mod decimal_text;
 mod float_text;
 
+pub(crate) use decimal::low_bits;
 pub use decimal::{Decimal, Rounding};
 pub use float_text::{java_double, java_float, parse_java_double, parse_java_float};

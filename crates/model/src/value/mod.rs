@@ -7,8 +7,11 @@ mod build;
 mod canonical;
 mod compare;
 pub mod decimal_order;
+mod decode;
 pub mod elements;
+mod encode;
 pub(crate) mod error;
+mod typed;
 mod validate;
 pub mod varint;
 pub mod wire_vint;
@@ -22,5 +25,6 @@ pub use build::{
 pub use canonical::canonical;
 pub use compare::{compare, from_ordered_f32, from_ordered_f64, ordered_f32, ordered_f64};
 pub use error::ValueError;
+pub use typed::Value;
 pub(crate) use validate::hex;
 pub use validate::validate;
