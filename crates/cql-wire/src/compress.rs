@@ -27,6 +27,11 @@ pub(crate) fn decompress_body(
     limit: usize,
     out: &mut Vec<u8>,
 ) -> Result<(), BodyError> {
+    out.clear();
+    if body.is_empty() {
+        // Marked as compressed, but there was nothing to compress.
+        return Ok(());
+    }
     let malformed = || BodyError::Malformed(WireError::Decompression { algorithm: compression.name() });
     let (declared, ratio_max) = match compression {
         Compression::Lz4 => {
@@ -41,7 +46,6 @@ pub(crate) fn decompress_body(
     if declared > limit {
         return Err(BodyError::TooLarge { length: declared });
     }
-    out.clear();
     out.resize(declared, 0);
     let written = match compression {
         // Some clients send an empty body as a length of zero and nothing else.
