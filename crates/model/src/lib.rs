@@ -1,9 +1,11 @@
 //! Types, values, byte-comparable keys, tokens, cells, tombstones, rows and their merge rules. Pure.
 
 pub mod arithmetic;
+pub mod cast;
 pub mod comparable;
 pub mod deletion;
 pub mod inet;
+pub mod json;
 pub mod key;
 pub mod literal;
 pub mod merge;
