@@ -1,1 +1,21 @@
 //! Front-end-neutral plans and their execution.
+//!
+//! A dialect binds its statements to plans once; executing a plan touches neither text nor syntax
+//! trees. Plans reach the store as data (`store::Read`, `store::Commit`). Values in and out are wire
+//! bytes. Does not know CQL syntax, sockets or shards.
+
+pub mod context;
+pub mod error;
+pub mod expr;
+pub mod function;
+pub mod key;
+pub mod restrict;
+pub mod select;
+pub mod spec;
+pub mod values;
+pub mod write;
+
+pub use context::{Context, Ids, Request, VirtualTables};
+pub use error::QueryError;
+pub use spec::{ColumnSpec, Rows};
+pub use values::{Bound, Values};

@@ -37,6 +37,8 @@ pub struct CurrentRow {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CasOutcome {
     pub applied: bool,
+    /// The partition that was checked.
+    pub key: PartitionKey,
     /// The static row as the checks saw it (payload form), if it is live.
     pub static_row: Option<Vec<u8>>,
     /// One per check, in order.

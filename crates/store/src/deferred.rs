@@ -7,6 +7,7 @@
 use crate::assemble::{ListCell, live_list};
 use crate::condition::RowPosition;
 use crate::error::StoreError;
+use model::arithmetic::{self, Operator};
 use model::deletion::{Deletion, Timestamp};
 use model::row::{Cell, CellState, ColumnId, RowView, RowWriter};
 use model::types::DataType;
@@ -31,6 +32,8 @@ pub enum DeferredOp {
     ListSet { index: i32, value: Option<Vec<u8>> },
     /// `l = l - [values]`.
     ListRemove { element: DataType, values: Vec<Vec<u8>> },
+    /// `n = n + operand` (or minus) on an ordinary numeric column.
+    Arithmetic { data_type: DataType, subtract: bool, operand: Vec<u8> },
 }
 
 impl Deferred {
@@ -56,6 +59,9 @@ impl Deferred {
                     }
                 }
                 Ok(())
+            }
+            DeferredOp::Arithmetic { data_type, subtract, operand } => {
+                self.arithmetic(data_type, *subtract, operand, current, now_seconds, out)
             }
         }
     }
@@ -123,6 +129,30 @@ impl Deferred {
         })?;
         self.begin(out, self.timestamp);
         self.put(out, Some(cell.path), value, now_seconds);
+        Ok(())
+    }
+
+    fn arithmetic(
+        &self,
+        data_type: &DataType,
+        subtract: bool,
+        operand: &[u8],
+        current: Option<RowView<'_>>,
+        now_seconds: u32,
+        out: &mut RowWriter,
+    ) -> Result<(), StoreError> {
+        let cell = current.and_then(|row| row.cells().find(|c| c.column == self.column));
+        let null_value = || {
+            let name = &self.column_name;
+            StoreError::Invalid(format!("Cannot compute a new value of {name}: its current value is null"))
+        };
+        let value = cell.and_then(|c| c.live_value(now_seconds)).ok_or_else(null_value)?;
+        let operator = if subtract { Operator::Subtract } else { Operator::Add };
+        let result = arithmetic::apply(operator, data_type, Some(value), data_type, Some(operand))
+            .map_err(|e| StoreError::Invalid(e.to_string()))?
+            .ok_or_else(null_value)?;
+        self.begin(out, self.timestamp);
+        self.put(out, None, Some(&result), now_seconds);
         Ok(())
     }
 }

@@ -265,7 +265,7 @@ impl Store for NaiveStore {
                 self.apply(mutation, now)?;
             }
         }
-        Ok(CasOutcome { applied, static_row, rows })
+        Ok(CasOutcome { applied, key: commit.key, static_row, rows })
     }
 
     async fn alter(&self, catalogue: Vec<u8>, configs: Vec<TableConfig>) -> Result<(), StoreError> {

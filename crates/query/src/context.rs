@@ -1,0 +1,87 @@
+//! What an execution needs besides its plan: the store, time, identifiers, the request's settings.
+
+use crate::error::QueryError;
+use crate::values::Values;
+use schema::Table;
+use std::cell::RefCell;
+use store::Store;
+use store::naive::NaiveStore;
+
+/// Makes identifiers; the server backs it with its clock and randomness, tests with counters.
+pub trait Ids {
+    /// A fresh version-1 UUID, strictly increasing on this shard.
+    fn timeuuid(&self) -> [u8; 16];
+    /// A random version-4 UUID.
+    fn uuid(&self) -> [u8; 16];
+}
+
+/// Makes up the rows of virtual (system) tables.
+pub trait VirtualTables {
+    /// A store that holds the current rows of `table` under its id.
+    fn rows(&self, table: &Table) -> Result<NaiveStore, QueryError>;
+}
+
+/// The settings of one request, from the protocol.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    pub values: Values<'a>,
+    /// Rows per page; `None` means unpaged.
+    pub page_size: Option<u32>,
+    pub paging_state: Option<&'a [u8]>,
+    /// The client's default timestamp in microseconds.
+    pub timestamp: Option<i64>,
+    /// Server clock of this request: microseconds, strictly increasing on this shard.
+    pub now_micros: i64,
+    /// Decides every liveness question of the request (client-supplied in protocol v5).
+    pub now_seconds: u32,
+}
+
+impl<'a> Request<'a> {
+    pub fn new(values: Values<'a>, now_micros: i64) -> Request<'a> {
+        let now_seconds = (now_micros / 1_000_000) as u32;
+        Request { values, page_size: None, paging_state: None, timestamp: None, now_micros, now_seconds }
+    }
+}
+
+/// Limits of one request.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// A result page ends when its body passes this many bytes.
+    pub page_bytes_max: usize,
+    /// Entries examined between yields of the shard, and before a filtering page ends early.
+    pub scan_entries: u64,
+    pub tombstones_warn: u64,
+    pub tombstones_fail: u64,
+    pub batch_bytes_warn: usize,
+    pub batch_bytes_fail: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            page_bytes_max: 8 << 20,
+            scan_entries: 10_000,
+            tombstones_warn: 1_000,
+            tombstones_fail: 100_000,
+            batch_bytes_warn: 5 << 10,
+            batch_bytes_fail: 50 << 10,
+        }
+    }
+}
+
+/// Everything a plan is executed with.
+pub struct Context<'a, S: Store> {
+    pub store: &'a S,
+    pub virtuals: &'a dyn VirtualTables,
+    pub ids: &'a dyn Ids,
+    pub limits: Limits,
+    pub request: Request<'a>,
+    /// Sent to the client with the answer (and printed by cqlsh).
+    pub warnings: RefCell<Vec<String>>,
+}
+
+impl<S: Store> Context<'_, S> {
+    pub fn warn(&self, text: impl Into<String>) {
+        self.warnings.borrow_mut().push(text.into());
+    }
+}

@@ -1,0 +1,166 @@
+//! Batches: several writes as one commit.
+
+use super::build::Builder;
+use super::cells::as_i64;
+use super::conditional;
+use super::plan::WritePlan;
+use crate::context::Context;
+use crate::error::QueryError;
+use crate::expr::{Evaluated, Expr};
+use crate::spec::Rows;
+use crate::values::Values;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use store::{Commit, Mutation, Store};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BatchKind {
+    Logged,
+    Unlogged,
+    Counter,
+}
+
+/// The statements of a batch; each sees its own values.
+#[derive(Clone, Debug)]
+pub struct BatchPlan {
+    pub kind: BatchKind,
+    pub statements: Vec<Arc<WritePlan>>,
+    pub timestamp: Option<Expr>,
+}
+
+impl BatchPlan {
+    /// The rules that do not need values.
+    pub fn check(&self) -> Result<(), QueryError> {
+        let conditional = self.statements.iter().any(|s| s.is_conditional());
+        for statement in &self.statements {
+            let counter = statement.is_counter();
+            match self.kind {
+                BatchKind::Logged if counter => {
+                    return Err(QueryError::invalid("Cannot include a counter statement in a logged batch"));
+                }
+                BatchKind::Counter if !counter => {
+                    return Err(QueryError::invalid(
+                        "Cannot include non-counter statement in a counter batch",
+                    ));
+                }
+                _ => {}
+            }
+            if statement.timestamp.is_some() && self.timestamp.is_some() {
+                let text = "Timestamp must be set either on BATCH or individual statements";
+                return Err(QueryError::invalid(text));
+            }
+        }
+        let mixed =
+            self.statements.iter().any(|s| s.is_counter()) && self.statements.iter().any(|s| !s.is_counter());
+        if mixed {
+            return Err(QueryError::invalid(
+                "Counter and non-counter mutations cannot exist in the same batch",
+            ));
+        }
+        if self.timestamp.is_some() && conditional {
+            return Err(QueryError::invalid("Cannot provide custom timestamp for conditional BATCH"));
+        }
+        if self.timestamp.is_some() && self.kind == BatchKind::Counter {
+            return Err(QueryError::invalid("Cannot provide custom timestamp for counter BATCH"));
+        }
+        Ok(())
+    }
+
+    /// Runs the batch; `values[i]` belong to statement `i`.
+    pub async fn execute<S: Store>(
+        &self,
+        ctx: &Context<'_, S>,
+        values: &[Values<'_>],
+    ) -> Result<Option<Rows>, QueryError> {
+        if self.statements.is_empty() {
+            return Ok(None);
+        }
+        if self.statements.iter().any(|s| s.is_conditional()) {
+            let plans: Vec<&WritePlan> = self.statements.iter().map(|s| &**s).collect();
+            return conditional::execute_each(ctx, &plans, values, true).await.map(Some);
+        }
+        let mutations = self.mutations(ctx, values)?;
+        self.check_size(ctx, &mutations)?;
+        if !mutations.is_empty() {
+            ctx.store.commit(Commit { mutations, now_seconds: ctx.request.now_seconds }).await?;
+        }
+        Ok(None)
+    }
+
+    /// One mutation per (table, partition), so that each partition changes at once.
+    fn mutations<S: Store>(
+        &self,
+        ctx: &Context<'_, S>,
+        values: &[Values<'_>],
+    ) -> Result<Vec<Mutation>, QueryError> {
+        let batch_timestamp = match &self.timestamp {
+            None => None,
+            Some(expr) => match expr.evaluate(&ctx.request, ctx.ids)? {
+                Evaluated::Value(bytes) => Some(as_i64(&bytes)?),
+                Evaluated::Null => return Err(QueryError::invalid("Invalid null value of timestamp")),
+                Evaluated::Unset => None,
+            },
+        };
+        // The order of first appearance is kept: it is the order of the log record.
+        let mut merged: Vec<Mutation> = Vec::new();
+        let mut places = BTreeMap::new();
+        for (plan, values) in self.statements.iter().zip(values) {
+            let mut request = ctx.request;
+            request.values = *values;
+            let document;
+            let bound;
+            if let Some(source) = &plan.json {
+                document = super::json::Document::parse(source, &request, ctx.ids)?;
+                bound = document.bound(source);
+                request.values = Values(&bound);
+            }
+            let builder = Builder { request: &request, ids: ctx.ids, batch_timestamp, conditional: false };
+            let stamp = builder.stamp(plan)?;
+            let targets = builder.targets(plan)?;
+            for mutation in builder.mutations(plan, &targets, &stamp)? {
+                if mutation.is_empty() {
+                    continue;
+                }
+                let place = (mutation.table, mutation.key.clone());
+                let at = *places.entry(place).or_insert(merged.len());
+                match merged.get_mut(at) {
+                    Some(earlier) => earlier.extend(mutation),
+                    None => merged.push(mutation),
+                }
+            }
+        }
+        Ok(merged)
+    }
+
+    /// Large batches over several partitions hurt: warn, then refuse, as Cassandra does.
+    fn check_size<S: Store>(&self, ctx: &Context<'_, S>, mutations: &[Mutation]) -> Result<(), QueryError> {
+        if mutations.len() <= 1 {
+            return Ok(());
+        }
+        let size: usize = mutations.iter().map(|m| m.encoded().len() + m.key.bytes().len()).sum();
+        let tables = || {
+            let mut names: Vec<String> =
+                self.statements.iter().map(|s| format!("{}.{}", s.table.keyspace, s.table.name)).collect();
+            names.sort();
+            names.dedup();
+            names.join(", ")
+        };
+        let limits = &ctx.limits;
+        if size > limits.batch_bytes_fail {
+            return Err(QueryError::invalid(format!(
+                "Batch too large: {size} bytes over {} partitions, the limit is {}. Split it, or write to one partition per batch",
+                mutations.len(),
+                limits.batch_bytes_fail
+            )));
+        }
+        if size > limits.batch_bytes_warn {
+            ctx.warn(format!(
+                "Batch for [{}] is of size {size}, exceeding specified threshold of {} by {}.",
+                tables(),
+                limits.batch_bytes_warn,
+                size - limits.batch_bytes_warn
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,224 @@
+//! From a write plan and its values to mutations.
+
+use super::cells::{Drafter, Drafts, Stamp, as_i32, as_i64};
+use super::plan::{Keys, WriteKind, WritePlan};
+use crate::context::{Ids, Request};
+use crate::error::QueryError;
+use crate::expr::{Evaluated, Expr};
+use crate::key;
+use crate::restrict::Restrictions;
+use model::deletion::Deletion;
+use model::key::PartitionKey;
+use model::row::RowWriter;
+use store::{Mutation, RowPosition, Slice, TableId};
+
+/// Cassandra's limit: twenty years.
+const TTL_SECONDS_MAX: i32 = 20 * 365 * 24 * 60 * 60;
+
+/// Where one statement writes.
+pub(super) struct Targets {
+    pub partitions: Vec<PartitionKey>,
+    pub rows: RowTargets,
+}
+
+pub(super) enum RowTargets {
+    /// Only static columns, or a whole partition.
+    None,
+    /// Full clustering keys.
+    Rows(Vec<Vec<u8>>),
+    /// DELETE of ranges.
+    Ranges(Vec<Slice>),
+}
+
+/// What a statement's mutations are made with.
+pub(super) struct Builder<'a, 'r> {
+    pub request: &'r Request<'a>,
+    pub ids: &'r dyn Ids,
+    /// The timestamp of the batch the statement is in, if it has one.
+    pub batch_timestamp: Option<i64>,
+    pub conditional: bool,
+}
+
+impl<'a> Builder<'a, '_> {
+    pub fn stamp(&self, plan: &'a WritePlan) -> Result<Stamp, QueryError> {
+        let timestamp = self.timestamp(plan)?;
+        Ok(Stamp {
+            timestamp,
+            deletion_timestamp: if self.conditional { timestamp - 1 } else { timestamp },
+            ttl: self.ttl(plan)?,
+            now_seconds: self.request.now_seconds,
+        })
+    }
+
+    fn timestamp(&self, plan: &'a WritePlan) -> Result<i64, QueryError> {
+        if self.conditional {
+            // The store replaces it with its ballot.
+            return Ok(self.request.now_micros);
+        }
+        let default = self.batch_timestamp.or(self.request.timestamp).unwrap_or(self.request.now_micros);
+        let Some(expr) = &plan.timestamp else { return Ok(default) };
+        match expr.evaluate(self.request, self.ids)? {
+            Evaluated::Value(bytes) => match as_i64(&bytes)? {
+                i64::MIN => Err(QueryError::invalid(format!(
+                    "Out of bound timestamp, must be in [{}, {}]",
+                    i64::MIN + 1,
+                    i64::MAX
+                ))),
+                timestamp => Ok(timestamp),
+            },
+            Evaluated::Null => Err(QueryError::invalid("Invalid null value of timestamp")),
+            Evaluated::Unset => Ok(default),
+        }
+    }
+
+    fn ttl(&self, plan: &'a WritePlan) -> Result<u32, QueryError> {
+        let default = plan.table.options.default_time_to_live;
+        let Some(expr) = &plan.ttl else { return Ok(default) };
+        let ttl = match expr.evaluate(self.request, self.ids)? {
+            Evaluated::Value(bytes) => as_i32(&bytes)?,
+            Evaluated::Null => return Ok(0),
+            Evaluated::Unset => return Ok(default),
+        };
+        if ttl < 0 {
+            let text = format!("A TTL must be greater or equal to 0, but was {ttl}");
+            return Err(QueryError::invalid(text));
+        }
+        if ttl > TTL_SECONDS_MAX {
+            let text = format!("ttl is too large. requested ({ttl}) maximum ({TTL_SECONDS_MAX})");
+            return Err(QueryError::invalid(text));
+        }
+        Ok(ttl as u32)
+    }
+
+    pub fn targets(&self, plan: &'a WritePlan) -> Result<Targets, QueryError> {
+        match &plan.keys {
+            Keys::Values { partition, clustering } => {
+                let partition = self.key_values(plan, partition, true)?;
+                let partition: Vec<&[u8]> = partition.iter().map(|v| &v[..]).collect();
+                let partitions = vec![key::partition_key(&plan.table, &partition)?];
+                let rows = if plan.statics_only && clustering.is_empty() {
+                    RowTargets::None
+                } else {
+                    let clustering = self.key_values(plan, clustering, false)?;
+                    let clustering: Vec<&[u8]> = clustering.iter().map(|v| &v[..]).collect();
+                    RowTargets::Rows(vec![key::clustering_key(&plan.table, &clustering)?])
+                };
+                Ok(Targets { partitions, rows })
+            }
+            Keys::Where(restrictions) => self.restricted(plan, restrictions),
+        }
+    }
+
+    fn restricted(&self, plan: &'a WritePlan, restrictions: &'a Restrictions) -> Result<Targets, QueryError> {
+        let partitions = restrictions.keys(self.request, self.ids)?;
+        let whole_partition = plan.kind == WriteKind::Delete
+            && plan.assignments.is_empty()
+            && restrictions.clustering.is_empty()
+            && !plan.table.clustering.is_empty();
+        let rows = if plan.statics_only || whole_partition {
+            RowTargets::None
+        } else if restrictions.names_rows() {
+            RowTargets::Rows(restrictions.rows(self.request, self.ids)?)
+        } else {
+            RowTargets::Ranges(restrictions.slices(self.request, self.ids)?)
+        };
+        Ok(Targets { partitions, rows })
+    }
+
+    fn key_values(
+        &self,
+        plan: &'a WritePlan,
+        exprs: &'a [Expr],
+        partition: bool,
+    ) -> Result<Vec<std::borrow::Cow<'a, [u8]>>, QueryError> {
+        let columns = if partition { &plan.table.partition_key } else { &plan.table.clustering };
+        let value =
+            |(expr, column): (&'a Expr, &schema::Column)| match expr.evaluate(self.request, self.ids)? {
+                Evaluated::Value(bytes) => Ok(bytes),
+                Evaluated::Null => Err(QueryError::invalid(format!(
+                    "Invalid null value in condition for column {}",
+                    column.name
+                ))),
+                Evaluated::Unset => {
+                    Err(QueryError::invalid(format!("Invalid unset value for column {}", column.name)))
+                }
+            };
+        exprs.iter().zip(columns).map(value).collect()
+    }
+
+    /// The mutations of one statement, one per partition.
+    pub fn mutations(
+        &self,
+        plan: &'a WritePlan,
+        targets: &Targets,
+        stamp: &Stamp,
+    ) -> Result<Vec<Mutation>, QueryError> {
+        let table = TableId(plan.table.id);
+        let mut out = Vec::with_capacity(targets.partitions.len());
+        for key in &targets.partitions {
+            let mut mutation = Mutation::new(table, key.clone());
+            if plan.kind == WriteKind::Delete && plan.assignments.is_empty() {
+                delete_rows(&mut mutation, targets, stamp);
+            } else {
+                self.write_rows(plan, targets, stamp, &mut mutation)?;
+            }
+            out.push(mutation);
+        }
+        Ok(out)
+    }
+
+    fn write_rows(
+        &self,
+        plan: &'a WritePlan,
+        targets: &Targets,
+        stamp: &Stamp,
+        mutation: &mut Mutation,
+    ) -> Result<(), QueryError> {
+        let drafter = Drafter { request: self.request, ids: self.ids };
+        let mut writer = RowWriter::new();
+        if plan.assignments.iter().any(|a| a.is_static) {
+            let mut drafts = Drafts::default();
+            for assignment in plan.assignments.iter().filter(|a| a.is_static) {
+                drafter.assign(assignment, &mut drafts)?;
+            }
+            writer.begin(stamp.timestamp, None, Deletion::NONE);
+            drafts.write(stamp, &mut writer);
+            if !writer.is_empty() {
+                mutation.static_row(writer.view());
+            }
+            mutation.deferred.extend(drafts.deferred(&RowPosition::Static, stamp));
+        }
+        let RowTargets::Rows(rows) = &targets.rows else { return Ok(()) };
+        // Only an INSERT leaves a row marker; counters have none.
+        let marker = (plan.kind == WriteKind::Insert && !plan.is_counter()).then(|| stamp.marker());
+        for clustering in rows {
+            let mut drafts = Drafts { cells: Vec::with_capacity(plan.assignments.len()), deferred: vec![] };
+            for assignment in plan.assignments.iter().filter(|a| !a.is_static) {
+                drafter.assign(assignment, &mut drafts)?;
+            }
+            writer.begin(stamp.timestamp, marker, Deletion::NONE);
+            drafts.write(stamp, &mut writer);
+            if !writer.is_empty() {
+                mutation.row(clustering, writer.view());
+            }
+            mutation.deferred.extend(drafts.deferred(&RowPosition::Row(clustering.clone()), stamp));
+        }
+        Ok(())
+    }
+}
+
+fn delete_rows(mutation: &mut Mutation, targets: &Targets, stamp: &Stamp) {
+    match &targets.rows {
+        RowTargets::None => mutation.delete_partition(stamp.deletion()),
+        RowTargets::Rows(rows) => {
+            let mut writer = RowWriter::new();
+            for clustering in rows {
+                writer.begin(stamp.deletion_timestamp, None, stamp.deletion());
+                mutation.row(clustering, writer.view());
+            }
+        }
+        RowTargets::Ranges(ranges) => {
+            ranges.iter().for_each(|r| mutation.delete_range(&r.start, &r.end, stamp.deletion()));
+        }
+    }
+}

@@ -1,0 +1,447 @@
+//! From assignments and values to cells: how each kind of change looks in a row image.
+//!
+//! Cells are drafted in any order and sorted once per row; a row of simple columns is drafted in
+//! column order already, so sorting costs nothing there.
+
+use super::plan::{Assignment, AssignmentKind};
+use crate::context::{Ids, Request};
+use crate::error::QueryError;
+use crate::expr::{Evaluated, Expr};
+use model::comparable;
+use model::deletion::{Deletion, Marker, Timestamp};
+use model::row::{Cell, CellState, ColumnId, RowWriter};
+use model::timeuuid;
+use model::types::DataType;
+use model::value::elements::{elements, fields, map_entries};
+use std::borrow::Cow;
+use store::assemble::{field_path, list_path};
+use store::{Deferred, DeferredOp, RowPosition};
+
+/// 2010-01-01 in 100 ns units since 1970: prepended list elements get times mirrored at it, so that
+/// later prepends sort earlier.
+const PREPEND_MIRROR_TICKS: i64 = 1_262_304_000 * 10_000_000;
+
+/// When and for how long the cells of one statement are written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stamp {
+    pub timestamp: Timestamp,
+    /// Deletions of rows, ranges and whole collections; one less than the data in conditional writes.
+    pub deletion_timestamp: Timestamp,
+    /// Zero: for ever.
+    pub ttl: u32,
+    pub now_seconds: u32,
+}
+
+impl Stamp {
+    pub fn deletion(&self) -> Deletion {
+        Deletion { timestamp: self.deletion_timestamp, local_seconds: self.now_seconds }
+    }
+
+    pub fn marker(&self) -> Marker {
+        let expiry = if self.ttl > 0 { self.now_seconds.saturating_add(self.ttl) } else { 0 };
+        Marker { timestamp: self.timestamp, ttl: self.ttl, expiry }
+    }
+}
+
+/// One cell to be written.
+pub(super) struct Draft<'a> {
+    column: ColumnId,
+    path: Option<Cow<'a, [u8]>>,
+    what: What<'a>,
+}
+
+enum What<'a> {
+    Value(Cow<'a, [u8]>),
+    Tombstone,
+    /// Deletes a whole collection; `replaced` when new elements of the same statement follow.
+    ComplexDeletion {
+        replaced: bool,
+    },
+}
+
+/// The cells and operations of one row.
+#[derive(Default)]
+pub(super) struct Drafts<'a> {
+    pub cells: Vec<Draft<'a>>,
+    pub deferred: Vec<(ColumnId, String, DeferredOp)>,
+}
+
+/// Evaluates assignments; holds what evaluation needs.
+pub(super) struct Drafter<'a, 'r> {
+    pub request: &'r Request<'a>,
+    pub ids: &'r dyn Ids,
+}
+
+impl<'a> Drafter<'a, '_> {
+    /// Adds the cells of one assignment.
+    pub fn assign(&self, assignment: &'a Assignment, out: &mut Drafts<'a>) -> Result<(), QueryError> {
+        use AssignmentKind::*;
+        match &assignment.kind {
+            Set(expr) if !assignment.data_type.is_multi_cell() => {
+                let what = match self.evaluate(expr)? {
+                    Evaluated::Unset => return Ok(()),
+                    Evaluated::Null => What::Tombstone,
+                    Evaluated::Value(bytes) => What::Value(bytes),
+                };
+                out.cells.push(Draft { column: assignment.column, path: None, what });
+                Ok(())
+            }
+            Set(expr) => self.replace(assignment, expr, out),
+            Append(expr) => match self.evaluate(expr)? {
+                Evaluated::Value(bytes) => self.elements(assignment, bytes, false, out),
+                Evaluated::Null | Evaluated::Unset => Ok(()),
+            },
+            Prepend(expr) => match self.evaluate(expr)? {
+                Evaluated::Value(bytes) => self.elements(assignment, bytes, true, out),
+                Evaluated::Null | Evaluated::Unset => Ok(()),
+            },
+            Remove(expr) => match self.evaluate(expr)? {
+                Evaluated::Value(bytes) => self.remove(assignment, &bytes, out),
+                Evaluated::Null | Evaluated::Unset => Ok(()),
+            },
+            SetKey { key, value } => self.set_key(assignment, key, value, out),
+            SetIndex { index, value } => self.set_index(assignment, index, Some(value), out),
+            SetField { field, value } => self.set_field(assignment, *field, value, out),
+            Count { delta, subtract } => self.count(assignment, delta, *subtract, out),
+            Compute { operand, subtract } => self.compute(assignment, operand, *subtract, out),
+            Delete if assignment.data_type.is_multi_cell() => {
+                let what = What::ComplexDeletion { replaced: false };
+                out.cells.push(Draft { column: assignment.column, path: None, what });
+                Ok(())
+            }
+            Delete => {
+                out.cells.push(Draft { column: assignment.column, path: None, what: What::Tombstone });
+                Ok(())
+            }
+            DeleteKey(key) => self.delete_key(assignment, key, out),
+            DeleteIndex(index) => self.set_index(assignment, index, None, out),
+            DeleteField(field) => {
+                let path = Some(Cow::Owned(field_path(*field).to_vec()));
+                out.cells.push(Draft { column: assignment.column, path, what: What::Tombstone });
+                Ok(())
+            }
+        }
+    }
+
+    fn evaluate(&self, expr: &'a Expr) -> Result<Evaluated<'a>, QueryError> {
+        expr.evaluate(self.request, self.ids)
+    }
+
+    fn replace(
+        &self,
+        assignment: &'a Assignment,
+        expr: &'a Expr,
+        out: &mut Drafts<'a>,
+    ) -> Result<(), QueryError> {
+        let value = self.evaluate(expr)?;
+        let replaced = match &value {
+            Evaluated::Unset => return Ok(()),
+            Evaluated::Null => false,
+            Evaluated::Value(_) => true,
+        };
+        let what = What::ComplexDeletion { replaced };
+        out.cells.push(Draft { column: assignment.column, path: None, what });
+        match value {
+            Evaluated::Value(bytes) => self.elements(assignment, bytes, false, out),
+            _ => Ok(()),
+        }
+    }
+
+    /// Cells for every element of a collection or user-defined type value.
+    fn elements(
+        &self,
+        assignment: &Assignment,
+        bytes: Cow<'a, [u8]>,
+        prepend: bool,
+        out: &mut Drafts<'a>,
+    ) -> Result<(), QueryError> {
+        let column = assignment.column;
+        let mut put = |path: Vec<u8>, value: Option<Vec<u8>>| {
+            let what = value.map_or(What::Tombstone, |v| What::Value(Cow::Owned(v)));
+            out.cells.push(Draft { column, path: Some(Cow::Owned(path)), what });
+        };
+        match &assignment.data_type {
+            DataType::List { .. } => {
+                let mut parts: Vec<Vec<u8>> = Vec::new();
+                for part in elements(&bytes).map_err(malformed)? {
+                    parts.push(part.map_err(malformed)?.ok_or_else(null_inside)?.to_vec());
+                }
+                if prepend {
+                    for part in parts.into_iter().rev() {
+                        put(mirrored(&self.ids.timeuuid()).to_vec(), Some(part));
+                    }
+                } else {
+                    for part in parts {
+                        put(list_path(&self.ids.timeuuid()).to_vec(), Some(part));
+                    }
+                }
+            }
+            DataType::Set { element, .. } => {
+                for part in elements(&bytes).map_err(malformed)? {
+                    let part = part.map_err(malformed)?.ok_or_else(null_inside)?;
+                    put(path_of(element, part)?, Some(Vec::new()));
+                }
+            }
+            DataType::Map { key, .. } => {
+                for entry in map_entries(&bytes).map_err(malformed)? {
+                    let (k, v) = entry.map_err(malformed)?;
+                    let (k, v) = (k.ok_or_else(null_inside)?, v.ok_or_else(null_inside)?);
+                    put(path_of(key, k)?, Some(v.to_vec()));
+                }
+            }
+            DataType::Udt(udt) => {
+                for (index, part) in fields(&bytes).take(udt.fields.len()).enumerate() {
+                    // A replaced value has no older fields left, so a null field needs no tombstone.
+                    if let Some(value) = part.map_err(malformed)? {
+                        put(field_path(index as u16).to_vec(), Some(value.to_vec()));
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn remove(&self, assignment: &Assignment, bytes: &[u8], out: &mut Drafts<'a>) -> Result<(), QueryError> {
+        let mut parts = Vec::new();
+        for part in elements(bytes).map_err(malformed)? {
+            parts.push(part.map_err(malformed)?.ok_or_else(null_inside)?.to_vec());
+        }
+        match &assignment.data_type {
+            DataType::List { element, .. } => {
+                let op = DeferredOp::ListRemove { element: (**element).clone(), values: parts };
+                out.deferred.push((assignment.column, assignment.name.to_string(), op));
+            }
+            DataType::Set { element: key, .. } | DataType::Map { key, .. } => {
+                for part in parts {
+                    let path = Some(Cow::Owned(path_of(key, &part)?));
+                    out.cells.push(Draft { column: assignment.column, path, what: What::Tombstone });
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn set_key(
+        &self,
+        assignment: &Assignment,
+        key: &'a Expr,
+        value: &'a Expr,
+        out: &mut Drafts<'a>,
+    ) -> Result<(), QueryError> {
+        let DataType::Map { key: key_type, .. } = &assignment.data_type else { return Ok(()) };
+        let key = match self.evaluate(key)? {
+            Evaluated::Value(bytes) => bytes,
+            Evaluated::Null => return Err(QueryError::invalid("Invalid null map key")),
+            Evaluated::Unset => return Err(QueryError::invalid("Invalid unset map key")),
+        };
+        let what = match self.evaluate(value)? {
+            Evaluated::Unset => return Ok(()),
+            Evaluated::Null => What::Tombstone,
+            Evaluated::Value(bytes) => What::Value(bytes),
+        };
+        let path = Some(Cow::Owned(path_of(key_type, &key)?));
+        out.cells.push(Draft { column: assignment.column, path, what });
+        Ok(())
+    }
+
+    fn set_index(
+        &self,
+        assignment: &Assignment,
+        index: &'a Expr,
+        value: Option<&'a Expr>,
+        out: &mut Drafts<'a>,
+    ) -> Result<(), QueryError> {
+        let index = match self.evaluate(index)? {
+            Evaluated::Value(bytes) => as_i32(&bytes)?,
+            Evaluated::Null => return Err(QueryError::invalid("Invalid null value for list index")),
+            Evaluated::Unset => return Err(QueryError::invalid("Invalid unset value for list index")),
+        };
+        let value = match value.map(|v| self.evaluate(v)).transpose()? {
+            Some(Evaluated::Unset) => return Ok(()),
+            Some(Evaluated::Value(bytes)) => Some(bytes.into_owned()),
+            Some(Evaluated::Null) | None => None,
+        };
+        let op = DeferredOp::ListSet { index, value };
+        out.deferred.push((assignment.column, assignment.name.to_string(), op));
+        Ok(())
+    }
+
+    fn set_field(
+        &self,
+        assignment: &Assignment,
+        field: u16,
+        value: &'a Expr,
+        out: &mut Drafts<'a>,
+    ) -> Result<(), QueryError> {
+        let what = match self.evaluate(value)? {
+            Evaluated::Unset => return Ok(()),
+            Evaluated::Null => What::Tombstone,
+            Evaluated::Value(bytes) => What::Value(bytes),
+        };
+        let path = Some(Cow::Owned(field_path(field).to_vec()));
+        out.cells.push(Draft { column: assignment.column, path, what });
+        Ok(())
+    }
+
+    fn count(
+        &self,
+        assignment: &Assignment,
+        delta: &'a Expr,
+        subtract: bool,
+        out: &mut Drafts<'a>,
+    ) -> Result<(), QueryError> {
+        let delta = match self.evaluate(delta)? {
+            Evaluated::Value(bytes) => as_i64(&bytes)?,
+            Evaluated::Null => return Err(QueryError::invalid("Invalid null value for counter increment")),
+            Evaluated::Unset => return Ok(()),
+        };
+        if subtract && delta == i64::MIN {
+            return Err(QueryError::invalid(format!(
+                "The negation of {delta} overflows supported counter precision (signed 8 bytes integer)"
+            )));
+        }
+        let op = DeferredOp::CounterAdd(if subtract { -delta } else { delta });
+        out.deferred.push((assignment.column, assignment.name.to_string(), op));
+        Ok(())
+    }
+
+    fn compute(
+        &self,
+        assignment: &Assignment,
+        operand: &'a Expr,
+        subtract: bool,
+        out: &mut Drafts<'a>,
+    ) -> Result<(), QueryError> {
+        let operand = match self.evaluate(operand)? {
+            Evaluated::Value(bytes) => bytes.into_owned(),
+            Evaluated::Null => {
+                let text = format!("Invalid null operand in the new value of {}", assignment.name);
+                return Err(QueryError::invalid(text));
+            }
+            Evaluated::Unset => return Ok(()),
+        };
+        let data_type = assignment.data_type.clone();
+        let op = DeferredOp::Arithmetic { data_type, subtract, operand };
+        out.deferred.push((assignment.column, assignment.name.to_string(), op));
+        Ok(())
+    }
+
+    fn delete_key(
+        &self,
+        assignment: &Assignment,
+        key: &'a Expr,
+        out: &mut Drafts<'a>,
+    ) -> Result<(), QueryError> {
+        let (DataType::Map { key: key_type, .. } | DataType::Set { element: key_type, .. }) =
+            &assignment.data_type
+        else {
+            return Ok(());
+        };
+        match self.evaluate(key)? {
+            Evaluated::Value(bytes) => {
+                let path = Some(Cow::Owned(path_of(key_type, &bytes)?));
+                out.cells.push(Draft { column: assignment.column, path, what: What::Tombstone });
+                Ok(())
+            }
+            Evaluated::Null => Err(QueryError::invalid("Invalid null map key")),
+            Evaluated::Unset => Err(QueryError::invalid("Invalid unset map key")),
+        }
+    }
+}
+
+impl<'a> Drafts<'a> {
+    /// Writes the cells, in order, behind what `out` already holds. Of two drafts of one cell the
+    /// merge rules decide, as if they had come in two statements of one timestamp.
+    pub fn write(&mut self, stamp: &Stamp, out: &mut RowWriter) {
+        let position = |d: &Draft<'a>| (d.column, d.path.is_some());
+        if !self.cells.is_sorted_by(|a, b| (position(a), &a.path) < (position(b), &b.path)) {
+            self.cells.sort_by(|a, b| (position(a), &a.path).cmp(&(position(b), &b.path)));
+        }
+        let mut pending: Option<Cell<'_>> = None;
+        for draft in &self.cells {
+            let cell = draft.cell(stamp);
+            match pending {
+                Some(last) if (last.column, last.path) == (cell.column, cell.path) => {
+                    if model::merge::reconcile(&cell, &last).is_gt() {
+                        pending = Some(cell);
+                    }
+                }
+                _ => {
+                    if let Some(last) = pending.replace(cell) {
+                        out.cell(&last);
+                    }
+                }
+            }
+        }
+        if let Some(last) = pending {
+            out.cell(&last);
+        }
+    }
+
+    /// The operations that need the current value, addressed to `position`.
+    pub fn deferred(&mut self, position: &RowPosition, stamp: &Stamp) -> impl Iterator<Item = Deferred> {
+        let (position, stamp) = (position.clone(), *stamp);
+        std::mem::take(&mut self.deferred).into_iter().map(move |(column, column_name, op)| Deferred {
+            position: position.clone(),
+            column,
+            column_name,
+            timestamp: stamp.timestamp,
+            ttl: stamp.ttl,
+            op,
+        })
+    }
+}
+
+impl Draft<'_> {
+    fn cell(&self, stamp: &Stamp) -> Cell<'_> {
+        let now = stamp.now_seconds;
+        let (timestamp, state) = match &self.what {
+            What::Value(value) if stamp.ttl > 0 => {
+                let expiry = now.saturating_add(stamp.ttl);
+                (stamp.timestamp, CellState::Expiring { value, ttl: stamp.ttl, expiry })
+            }
+            What::Value(value) => (stamp.timestamp, CellState::Live(value)),
+            What::Tombstone => (stamp.timestamp, CellState::Tombstone { local_seconds: now }),
+            // One less than the data, or the new elements would be deleted with the old ones.
+            What::ComplexDeletion { replaced: true } => {
+                (stamp.timestamp - 1, CellState::ComplexDeletion { local_seconds: now })
+            }
+            What::ComplexDeletion { replaced: false } => {
+                (stamp.deletion_timestamp, CellState::ComplexDeletion { local_seconds: now })
+            }
+        };
+        Cell { column: self.column, path: self.path.as_deref(), timestamp, state }
+    }
+}
+
+fn path_of(data_type: &DataType, value: &[u8]) -> Result<Vec<u8>, QueryError> {
+    let mut path = Vec::with_capacity(value.len() + 4);
+    comparable::encode(data_type, false, value, &mut path).map_err(|e| QueryError::invalid(e.to_string()))?;
+    Ok(path)
+}
+
+fn mirrored(id: &[u8; 16]) -> [u8; 16] {
+    let low: [u8; 8] = std::array::from_fn(|i| id[8 + i]);
+    let ticks = 2 * PREPEND_MIRROR_TICKS - timeuuid::unix_ticks(id);
+    list_path(&timeuuid::from_unix_ticks(ticks, u64::from_be_bytes(low)))
+}
+
+fn null_inside() -> QueryError {
+    QueryError::invalid("null is not supported inside collections")
+}
+
+fn malformed<E>(_: E) -> QueryError {
+    QueryError::invalid("Not enough bytes to read a collection")
+}
+
+pub(super) fn as_i32(bytes: &[u8]) -> Result<i32, QueryError> {
+    let wrong = || QueryError::invalid(format!("Expected 4 or 0 byte int ({})", bytes.len()));
+    Ok(i32::from_be_bytes(bytes.try_into().map_err(|_| wrong())?))
+}
+
+pub(super) fn as_i64(bytes: &[u8]) -> Result<i64, QueryError> {
+    let wrong = || QueryError::invalid(format!("Expected 8 or 0 byte long ({})", bytes.len()));
+    Ok(i64::from_be_bytes(bytes.try_into().map_err(|_| wrong())?))
+}

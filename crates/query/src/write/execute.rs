@@ -1,0 +1,49 @@
+//! Runs one write statement.
+
+use super::build::Builder;
+use super::conditional;
+use super::json;
+use super::plan::WritePlan;
+use crate::context::Context;
+use crate::error::QueryError;
+use crate::spec::Rows;
+use store::{Commit, Store};
+
+/// Executes the statement; conditional ones answer with a row whose first column is `[applied]`.
+pub async fn execute<S: Store>(ctx: &Context<'_, S>, plan: &WritePlan) -> Result<Option<Rows>, QueryError> {
+    match &plan.json {
+        None => execute_with(ctx, plan).await,
+        Some(source) => {
+            let document = json::Document::parse(source, &ctx.request, ctx.ids)?;
+            let bound = document.bound(source);
+            let mut request = ctx.request;
+            request.values = crate::values::Values(&bound);
+            let inner = Context {
+                store: ctx.store,
+                virtuals: ctx.virtuals,
+                ids: ctx.ids,
+                limits: ctx.limits,
+                request,
+                warnings: Default::default(),
+            };
+            let answer = execute_with(&inner, plan).await;
+            ctx.warnings.borrow_mut().append(&mut inner.warnings.borrow_mut());
+            answer
+        }
+    }
+}
+
+async fn execute_with<S: Store>(ctx: &Context<'_, S>, plan: &WritePlan) -> Result<Option<Rows>, QueryError> {
+    if plan.is_conditional() {
+        return conditional::execute(ctx, &[plan], false).await.map(Some);
+    }
+    let builder = Builder { request: &ctx.request, ids: ctx.ids, batch_timestamp: None, conditional: false };
+    let stamp = builder.stamp(plan)?;
+    let targets = builder.targets(plan)?;
+    let mut mutations = builder.mutations(plan, &targets, &stamp)?;
+    mutations.retain(|m| !m.is_empty());
+    if !mutations.is_empty() {
+        ctx.store.commit(Commit { mutations, now_seconds: ctx.request.now_seconds }).await?;
+    }
+    Ok(None)
+}

@@ -1,0 +1,61 @@
+//! INSERT JSON: a document becomes one bound value per column.
+
+use super::plan::JsonSource;
+use crate::context::{Ids, Request};
+use crate::error::QueryError;
+use crate::expr::Evaluated;
+use crate::values::Bound;
+use model::json::{self, JsonValue};
+
+/// The values of a document, one per column of the source.
+pub(super) struct Document {
+    values: Vec<Field>,
+}
+
+enum Field {
+    Absent,
+    Null,
+    Value(Vec<u8>),
+}
+
+impl Document {
+    pub fn parse(source: &JsonSource, request: &Request<'_>, ids: &dyn Ids) -> Result<Document, QueryError> {
+        let text = match source.document.evaluate(request, ids)? {
+            Evaluated::Value(bytes) => bytes,
+            Evaluated::Null | Evaluated::Unset => {
+                return Err(QueryError::invalid("Got null for INSERT JSON values"));
+            }
+        };
+        let text = std::str::from_utf8(&text)
+            .map_err(|_| QueryError::invalid("Could not decode JSON string as a map: it is not UTF-8"))?;
+        let decode = |why: String| {
+            QueryError::invalid(format!("Could not decode JSON string as a map: {why}. (String was: {text})"))
+        };
+        let JsonValue::Object(members) = JsonValue::parse(text).map_err(|e| decode(e.to_string()))? else {
+            return Err(decode("it is not an object".into()));
+        };
+        let mut values: Vec<Field> = source.columns.iter().map(|_| Field::Absent).collect();
+        for (name, value) in json::case_folded_keys(&members) {
+            let at = source.columns.iter().position(|(column, _)| **column == *name).ok_or_else(|| {
+                QueryError::invalid(format!("JSON values map contains unrecognized column: {name}"))
+            })?;
+            let (column, data_type) = &source.columns[at];
+            values[at] = match value {
+                JsonValue::Null => Field::Null,
+                value => Field::Value(json::from_json(data_type, value, request.now_micros / 1000).map_err(
+                    |e| QueryError::invalid(format!("Error decoding JSON value for {column}: {e}")),
+                )?),
+            };
+        }
+        Ok(Document { values })
+    }
+
+    pub fn bound(&self, source: &JsonSource) -> Vec<Bound<'_>> {
+        let bound = |field| match field {
+            &Field::Absent if source.default_unset => Bound::Unset,
+            Field::Absent | Field::Null => Bound::Null,
+            Field::Value(bytes) => Bound::Value(bytes),
+        };
+        self.values.iter().map(bound).collect()
+    }
+}

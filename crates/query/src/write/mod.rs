@@ -1,0 +1,20 @@
+//! Write plans and their execution: INSERT, UPDATE, DELETE, batches, conditional writes.
+//!
+//! A plan holds expressions and column ids only; executing it evaluates them into row images and
+//! hands one commit to the store. Operations that need the current value travel to the store as
+//! data. Does not know CQL text.
+
+mod batch;
+mod build;
+mod cells;
+mod conditional;
+mod execute;
+mod json;
+mod plan;
+
+pub use batch::{BatchKind, BatchPlan};
+pub use execute::execute;
+pub use plan::{
+    Assignment, AssignmentKind, ConditionPlan, Conditions, ElementExpr, JsonSource, Keys, OperandExpr,
+    WriteKind, WritePlan,
+};
