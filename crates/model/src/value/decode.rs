@@ -28,7 +28,9 @@ fn part(data_type: &DataType, part: Part<'_>) -> Option<Value> {
 }
 
 fn decode_valid(data_type: &DataType, bytes: &[u8]) -> Option<Value> {
-    let empty_says_nothing = data_type.is_empty_meaningless() || *data_type == DataType::Empty;
+    // An empty tuple is not a tuple of nulls: it sorts before it.
+    let empty_says_nothing = data_type.is_empty_meaningless()
+        || matches!(data_type, DataType::Empty | DataType::Tuple(_) | DataType::Udt(_));
     if bytes.is_empty() && empty_says_nothing {
         return Some(Value::Empty);
     }

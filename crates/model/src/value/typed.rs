@@ -12,7 +12,7 @@ use crate::temporal::Duration;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     Null,
-    /// Zero bytes in a type for which they are a legal value without a meaning (an empty int, for example).
+    /// Zero bytes where they are legal but hold nothing: an empty int, an empty tuple.
     Empty,
     /// Both ascii and text.
     Text(String),
