@@ -1,0 +1,129 @@
+//! The engine as the rest of the process sees it: opened once, a store handle per shard, closed once.
+
+use super::error::OpenError;
+use super::open;
+use super::options::EngineOptions;
+use super::shared::Shared;
+use crate::embedded::EmbeddedStore;
+use crate::log::{LogRecovery, group::Driver};
+use crate::metrics::Metrics;
+use crate::shard::{Seed, Shard};
+use rt::{Clock, Disk, DiskLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+/// A running engine. Cheap to clone, usable from any thread.
+#[derive(Clone)]
+pub struct Engine {
+    shared: Arc<Shared>,
+    inner: Arc<Mutex<Inner>>,
+}
+
+struct Inner {
+    shared: Arc<Shared>,
+    /// What each shard's thread takes with it; `None` once taken.
+    seeds: Vec<Option<Seed>>,
+    log_thread: Option<JoinHandle<()>>,
+    lock: Option<Box<dyn DiskLock>>,
+}
+
+impl Inner {
+    /// Writes and syncs what is queued in the log, ends the threads, lets other processes in.
+    fn end_threads(&mut self) {
+        self.shared.log.close();
+        if let Some(thread) = self.log_thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the log thread panicked");
+        }
+        self.shared.jobs.close();
+        self.lock = None;
+    }
+}
+
+/// The last handle went without `close`: memtables stay in the log only.
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.end_threads();
+    }
+}
+
+/// What opening found.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    /// The catalogue as the last `alter` left it; `None` in a new database.
+    pub catalogue: Option<Vec<u8>>,
+    pub recovery: LogRecovery,
+    /// Logged mutations that were not wanted any more (dropped tables, older incarnations).
+    pub skipped: u64,
+}
+
+impl Engine {
+    /// Opens or creates the database in `options.dir`, replays its log, starts the background threads.
+    /// Shard threads are the caller's: each calls [`Engine::store`] with its index, inside a `LocalSet`.
+    pub fn open(
+        disk: Arc<dyn Disk>,
+        clock: Arc<dyn Clock>,
+        options: EngineOptions,
+    ) -> Result<(Engine, Opened), OpenError> {
+        open::open(disk, clock, options)
+    }
+
+    pub(super) fn start(
+        shared: Arc<Shared>,
+        seeds: Vec<Option<Seed>>,
+        driver: Option<Driver>,
+        lock: Box<dyn DiskLock>,
+    ) -> Result<Engine, OpenError> {
+        let log_thread = match driver {
+            None => None,
+            Some(driver) => {
+                let log = shared.log.clone();
+                let spawned = std::thread::Builder::new().name("log".into()).spawn(move || log.run(driver));
+                Some(spawned.map_err(OpenError::io("starting the log thread"))?)
+            }
+        };
+        let inner = Inner { shared: shared.clone(), seeds, log_thread, lock: Some(lock) };
+        Ok(Engine { shared, inner: Arc::new(Mutex::new(inner)) })
+    }
+
+    /// The store handle of shard `index`; call it once per shard, on the shard's thread, inside a `LocalSet`, and
+    /// clone the handle there. `None` when there is no such shard or its handle was taken before.
+    pub fn store(&self, index: usize) -> Option<EmbeddedStore> {
+        let seed = self.lock().seeds.get_mut(index)?.take()?;
+        Some(EmbeddedStore::new(Shard::start(self.shared.clone(), seed)))
+    }
+
+    pub fn shards(&self) -> usize {
+        self.shared.options.shards
+    }
+
+    pub fn metrics(&self) -> &Metrics {
+        &self.shared.metrics
+    }
+
+    /// Messages that wait for a shard.
+    pub fn queue_depth(&self, shard: usize) -> usize {
+        self.shared.mail.depth(shard)
+    }
+
+    /// Why writes are refused, if they are.
+    pub fn read_only(&self) -> Option<&str> {
+        self.shared.log.failure()
+    }
+
+    /// Inline mode: does the background work that is due now; whether there was any.
+    pub fn run_jobs(&self) -> bool {
+        self.shared.jobs.run_pending()
+    }
+
+    /// Stops accepting work, makes everything durable and ends the background threads. The shard threads must
+    /// still run. Without it nothing is lost, but the next open has more to replay.
+    pub async fn close(&self) {
+        self.lock().end_threads();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,14 @@
+//! A database: its directory, how it is opened and recovered, and the handle to it.
+
+pub mod catalogue;
+mod engine;
+mod error;
+mod layout;
+mod open;
+mod options;
+mod replay;
+pub(crate) mod shared;
+
+pub use engine::{Engine, Opened};
+pub use error::OpenError;
+pub use options::EngineOptions;

@@ -1,0 +1,183 @@
+//! Opening a database: lock, catalogue, manifest, files, log, threads. In this order.
+
+use super::catalogue::{Catalogue, CatalogueError, read_catalogue};
+use super::engine::{Engine, Opened};
+use super::error::OpenError;
+use super::layout::Layout;
+use super::options::EngineOptions;
+use super::replay::{Replayed, pin_of, replay_log};
+use super::shared::Shared;
+use crate::jobs::Jobs;
+use crate::log::{Log, LogOpenError, LogOptions, LogRecovery, Pins, SegmentFiles, recover_log, segment};
+use crate::manifest::Manifest;
+use crate::metrics::Metrics;
+use crate::shard::{Seed, TableSeed};
+use rt::{Clock, Disk, DiskLock, LockError};
+use std::sync::Arc;
+
+/// Segments smaller than this could not hold a useful commit.
+const LOG_SEGMENT_BYTES_MIN: u32 = 4096;
+
+pub(super) fn open(
+    disk: Arc<dyn Disk>,
+    clock: Arc<dyn Clock>,
+    options: EngineOptions,
+) -> Result<(Engine, Opened), OpenError> {
+    check_options(&options)?;
+    let layout = Layout::new(&options.dir);
+    let lock = prepare_dir(&*disk, &layout)?;
+    let catalogue = load_catalogue(&*disk, &layout)?;
+    let metrics = Arc::new(Metrics::default());
+    let pins = Pins::new();
+    let files = Arc::new(SegmentFiles::new(disk.clone(), layout.log.clone(), options.log_segment_bytes));
+    let tables = catalogue.as_ref().map_or(&[][..], |c| &c.tables[..]);
+
+    let existing = Manifest::exists(&*disk, &layout.dir).map_err(OpenError::io(layout.dir.display()))?;
+    let (manifest, replayed) = if existing {
+        let manifest = Manifest::open(disk.clone(), &layout.dir)?;
+        let oldest = manifest.state().log_begins;
+        let replayed = replay_log(&*disk, &layout.log, oldest, options.shards, tables)?;
+        if replayed.recovery.segments == 0 {
+            let file = files.path(oldest).display().to_string();
+            return Err(LogOpenError::MissingSegment { file }.into());
+        }
+        (Some(manifest), replayed)
+    } else {
+        (None, begin_empty(&*disk, &layout, options.shards)?)
+    };
+    // Pins first: from the moment the log runs, nothing replayed may be given up.
+    let seeds_pinned: Vec<Vec<TableSeed>> = table_seeds(replayed.memtables, tables, &pins);
+    let log_options = LogOptions {
+        shards: options.shards,
+        durability: options.durability,
+        segment: replayed.recovery.next_segment,
+        first_live: replayed.recovery.first_live,
+        inline: options.inline,
+    };
+    let (log, driver) = Log::begin(files, pins, metrics.clone(), log_options)
+        .map_err(OpenError::io(format!("beginning the commit log in {}", layout.log.display())))?;
+    // The first manifest comes after the first log segment, so a manifest without its log is always a loss.
+    let manifest = match manifest {
+        Some(manifest) => manifest,
+        None => Manifest::create(disk.clone(), &layout.dir)?,
+    };
+    let ballot = manifest.state().ballot.max(replayed.ballot);
+    report(&layout, &replayed.recovery, replayed.skipped);
+    let jobs = Jobs::start(options.inline, metrics.clone()).map_err(OpenError::io("starting threads"))?;
+    let (mail, inboxes) = rt::mail(options.shards);
+    let version = catalogue.as_ref().map_or(0, |c| c.version);
+    let seeds = seeds_pinned
+        .into_iter()
+        .zip(inboxes)
+        .enumerate()
+        .map(|(index, (tables, inbox))| Some(Seed { index, tables, inbox, version, ballot }))
+        .collect();
+    let blob = catalogue.as_ref().map(|c| c.blob.clone());
+    let shared = Shared {
+        layout,
+        disk,
+        clock,
+        log,
+        manifest,
+        metrics,
+        mail,
+        jobs,
+        catalogue: tokio::sync::Mutex::new(catalogue.unwrap_or_default()),
+        options,
+    };
+    let engine = Engine::start(Arc::new(shared), seeds, driver, lock)?;
+    let opened = Opened { catalogue: blob, recovery: replayed.recovery, skipped: replayed.skipped };
+    Ok((engine, opened))
+}
+
+fn check_options(options: &EngineOptions) -> Result<(), OpenError> {
+    if options.shards == 0 || options.shards > 1024 {
+        return Err(OpenError::Invalid(format!("{} shards: 1 to 1024 are possible", options.shards)));
+    }
+    if options.log_segment_bytes < LOG_SEGMENT_BYTES_MIN {
+        return Err(OpenError::Invalid(format!(
+            "log segments of {} bytes: at least {LOG_SEGMENT_BYTES_MIN} are needed",
+            options.log_segment_bytes
+        )));
+    }
+    Ok(())
+}
+
+fn prepare_dir(disk: &dyn Disk, layout: &Layout) -> Result<Box<dyn DiskLock>, OpenError> {
+    for dir in [&layout.dir, &layout.log, &layout.tables] {
+        disk.create_dir_all(dir).map_err(OpenError::io(format!("creating {}", dir.display())))?;
+    }
+    disk.lock(&layout.lock()).map_err(|error| match error {
+        LockError::Held => OpenError::Locked { dir: layout.dir.display().to_string() },
+        LockError::Io(error) => {
+            OpenError::Io { context: format!("locking {}", layout.lock().display()), error }
+        }
+    })
+}
+
+fn load_catalogue(disk: &dyn Disk, layout: &Layout) -> Result<Option<Catalogue>, OpenError> {
+    read_catalogue(disk, &layout.dir).map_err(|error| {
+        let file = layout.dir.join("CATALOGUE").display().to_string();
+        match error {
+            CatalogueError::Damage => OpenError::CatalogueDamaged { file },
+            CatalogueError::Io(error) => OpenError::Io { context: format!("reading {file}"), error },
+        }
+    })
+}
+
+/// Makes sure that a directory without a manifest holds no data, and clears what a crashed creation left.
+fn begin_empty(disk: &dyn Disk, layout: &Layout, shards: usize) -> Result<Replayed, OpenError> {
+    let missing = || OpenError::ManifestMissing { dir: layout.dir.display().to_string() };
+    let names = disk.list(&layout.tables).map_err(OpenError::io(layout.tables.display()))?;
+    if names.iter().any(|name| Layout::parse_table_name(name).is_some()) {
+        return Err(missing());
+    }
+    let names = disk.list(&layout.log).map_err(OpenError::io(layout.log.display()))?;
+    let segments: Vec<u64> = names.iter().filter_map(|name| segment::parse_segment_name(name)).collect();
+    if segments.iter().any(|id| *id != 1) {
+        return Err(missing());
+    }
+    let mut records = 0;
+    recover_log(disk, &layout.log, 1, |_, _| records += 1).map_err(|_| missing())?;
+    if records > 0 {
+        return Err(missing());
+    }
+    for id in segments {
+        let path = layout.log.join(segment::segment_name(id));
+        if disk.exists(&path).map_err(OpenError::io(path.display()))? {
+            disk.remove(&path).map_err(OpenError::io(path.display()))?;
+        }
+    }
+    let recovery = LogRecovery { first_live: 1, next_segment: 1, ..LogRecovery::default() };
+    let memtables = (0..shards).map(|_| Default::default()).collect();
+    Ok(Replayed { recovery, memtables, ballot: crate::log::NO_BALLOT, skipped: 0 })
+}
+
+fn table_seeds(
+    memtables: Vec<std::collections::BTreeMap<store::TableId, crate::memtable::Memtable>>,
+    tables: &[store::TableConfig],
+    pins: &Pins,
+) -> Vec<Vec<TableSeed>> {
+    let of_shard = |mut memtables: std::collections::BTreeMap<_, crate::memtable::Memtable>| {
+        let seed = |config: &store::TableConfig| {
+            let memtable = memtables.remove(&config.id).unwrap_or_default();
+            let pin = pin_of(pins, &memtable);
+            TableSeed { config: config.clone(), memtable, pin, files: Vec::new() }
+        };
+        tables.iter().map(seed).collect()
+    };
+    memtables.into_iter().map(of_shard).collect()
+}
+
+fn report(layout: &Layout, recovery: &LogRecovery, skipped: u64) {
+    if let Some((file, offset)) = &recovery.torn {
+        tracing::warn!(%file, offset, "the end of the commit log was torn off by a crash; nothing there was acknowledged");
+    }
+    tracing::info!(
+        dir = %layout.dir.display(),
+        segments = recovery.segments,
+        records = recovery.records,
+        skipped,
+        "the commit log was replayed"
+    );
+}

@@ -1,0 +1,160 @@
+//! The embedded store: the contract of `store` over the shards of one process.
+//!
+//! A handle lives on one shard's thread. A request for a partition of that shard is served at once, without a
+//! message; others travel by mail to the owning shard and their rows come back in pieces.
+
+mod chunk;
+mod remote;
+
+use crate::database::catalogue::{Catalogue, write_catalogue};
+use crate::jobs::Lane;
+use crate::shard::{Errand, Shard};
+use std::rc::Rc;
+use std::sync::Arc;
+use store::{
+    CasOutcome, Commit, ConditionalCommit, Partitions, Read, ReadEnd, ReadOutcome, Sink, Store, StoreError,
+    TableConfig,
+};
+use tokio::sync::oneshot;
+
+/// See the module. Cheap to clone on its thread.
+#[derive(Clone)]
+pub struct EmbeddedStore {
+    shard: Rc<Shard>,
+}
+
+impl EmbeddedStore {
+    pub(crate) fn new(shard: Rc<Shard>) -> EmbeddedStore {
+        EmbeddedStore { shard }
+    }
+
+    pub fn shard_index(&self) -> usize {
+        self.shard.index
+    }
+
+    pub fn shards(&self) -> usize {
+        self.shard.shared.options.shards
+    }
+
+    /// The tables this shard knows.
+    pub fn tables(&self) -> Vec<TableConfig> {
+        self.shard.configs()
+    }
+
+    fn count(&self, local: bool) {
+        let metrics = &self.shard.shared.metrics;
+        if local { metrics.requests_local.add(1) } else { metrics.requests_remote.add(1) }
+    }
+
+    /// Runs `task` on another shard and waits for what it sends back.
+    async fn ask<T: Send + 'static>(
+        &self,
+        owner: usize,
+        task: impl AsyncFnOnce(Rc<Shard>) -> T + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (sender, receiver) = oneshot::channel();
+        let errand: Errand = Box::new(move |shard| {
+            let shard = shard.clone();
+            tokio::task::spawn_local(async move {
+                let _ = sender.send(task(shard).await);
+            });
+        });
+        self.shard.send(owner, errand)?;
+        receiver.await.map_err(|_| StoreError::Closed)
+    }
+
+    async fn read_range(&self, read: &Read, sink: &mut dyn Sink) -> Result<ReadOutcome, StoreError> {
+        let Partitions::Range { start, end } = &read.partitions else {
+            return Err(StoreError::Invalid("not a range read".into()));
+        };
+        let shards = self.shards() as u32;
+        let resume = read.after.as_ref().map_or(0, |after| after.key.token().shard(shards));
+        let first = model::key::token_of(start).shard(shards).max(resume);
+        let last = if end.is_empty() { shards - 1 } else { model::key::token_of(end).shard(shards) };
+        let mut tombstones = 0;
+        for owner in first..=last {
+            let outcome = self.read_on(owner as usize, read, sink).await?;
+            tombstones += outcome.tombstones;
+            if outcome.end != ReadEnd::Complete {
+                return Ok(ReadOutcome { end: outcome.end, tombstones });
+            }
+        }
+        Ok(ReadOutcome { end: ReadEnd::Complete, tombstones })
+    }
+
+    async fn read_on(
+        &self,
+        owner: usize,
+        read: &Read,
+        sink: &mut dyn Sink,
+    ) -> Result<ReadOutcome, StoreError> {
+        let local = owner == self.shard.index;
+        self.count(local);
+        if local { self.shard.read(read, sink) } else { self.read_remote(owner, read, sink).await }
+    }
+}
+
+impl Store for EmbeddedStore {
+    async fn read(&self, read: &Read, sink: &mut dyn Sink) -> Result<ReadOutcome, StoreError> {
+        match &read.partitions {
+            Partitions::One(key) => self.read_on(self.shard.owner_of(key), read, sink).await,
+            Partitions::Range { .. } => self.read_range(read, sink).await,
+        }
+    }
+
+    async fn commit(&self, commit: Commit) -> Result<(), StoreError> {
+        let Commit { mutations, now_seconds } = commit;
+        let Some(first) = mutations.first() else { return Ok(()) };
+        let owner = self.shard.owner_of(&first.key);
+        let here = self.shard.index;
+        // Logged by the shard that owns it all; what spans shards, here.
+        let single = owner == here || mutations.iter().all(|m| self.shard.owner_of(&m.key) == owner);
+        if single && owner != here {
+            self.count(false);
+            return self.ask(owner, async move |shard| shard.commit(mutations, now_seconds).await).await?;
+        }
+        self.count(single);
+        self.shard.commit(mutations, now_seconds).await
+    }
+
+    async fn commit_if(&self, commit: ConditionalCommit) -> Result<CasOutcome, StoreError> {
+        let owner = self.shard.owner_of(&commit.key);
+        let local = owner == self.shard.index;
+        self.count(local);
+        if local {
+            return self.shard.commit_if(commit).await;
+        }
+        self.ask(owner, async move |shard| shard.commit_if(commit).await).await?
+    }
+
+    async fn alter(&self, catalogue: Vec<u8>, tables: Vec<TableConfig>) -> Result<(), StoreError> {
+        let store = self.clone();
+        // A task of its own: a change that has begun goes on when the client that asked for it is gone.
+        let task = tokio::task::spawn_local(async move { store.alter_all(catalogue, tables).await });
+        task.await.map_err(|_| StoreError::Closed)?
+    }
+}
+
+impl EmbeddedStore {
+    async fn alter_all(&self, blob: Vec<u8>, tables: Vec<TableConfig>) -> Result<(), StoreError> {
+        let shared = self.shard.shared.clone();
+        let mut current = shared.catalogue.lock().await;
+        if let Some(reason) = shared.log.failure() {
+            return Err(StoreError::ReadOnly { reason: reason.to_owned() });
+        }
+        let next = Arc::new(Catalogue { version: current.version + 1, tables, blob });
+        let (written, job_shared) = (next.clone(), shared.clone());
+        let write = move || write_catalogue(&*job_shared.disk, &job_shared.layout.dir, &written);
+        let outcome = shared.jobs.run(Lane::Chores, write).await.ok_or(StoreError::Closed)?;
+        outcome.map_err(|error| StoreError::Io { context: format!("writing the catalogue: {error}") })?;
+        let mut dropped = Vec::new();
+        for owner in 0..self.shards() {
+            let next = next.clone();
+            dropped
+                .extend(self.ask(owner, async move |shard| shard.alter(next.version, &next.tables)).await?);
+        }
+        *current = (*next).clone();
+        shared.drop_tables(dropped);
+        Ok(())
+    }
+}

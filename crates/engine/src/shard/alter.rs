@@ -1,0 +1,46 @@
+//! A change of the tables reaches the shard.
+
+use super::{Shard, TableSeed, TableState};
+use crate::memtable::Memtable;
+use crate::table::Table;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::Arc;
+use store::{TableConfig, TableId};
+
+impl Shard {
+    /// Makes exactly these tables exist; returns the files of what is gone.
+    pub fn alter(self: &Rc<Self>, version: u64, configs: &[TableConfig]) -> Vec<Arc<Table>> {
+        let mut gone: BTreeSet<TableId> = BTreeSet::new();
+        let mut dropped = Vec::new();
+        {
+            let mut tables = self.tables.borrow_mut();
+            for (id, state) in tables.iter() {
+                let kept = configs.iter().any(|c| c.id == *id && c.incarnation == state.config.incarnation);
+                if !kept {
+                    gone.insert(*id);
+                }
+            }
+            dropped.extend(gone.iter().filter_map(|id| tables.remove(id)));
+            for config in configs {
+                match tables.get_mut(&config.id) {
+                    Some(state) => state.config = config.clone(),
+                    None => {
+                        let seed = TableSeed {
+                            config: config.clone(),
+                            memtable: Memtable::new(),
+                            pin: None,
+                            files: Vec::new(),
+                        };
+                        tables.insert(config.id, TableState::new(seed));
+                    }
+                }
+            }
+        }
+        self.version.set(version);
+        self.forget_waiting(|table| gone.contains(&table));
+        self.shrank(dropped.iter().map(TableState::bytes).sum());
+        self.take_early_parts();
+        dropped.into_iter().flat_map(|state| state.files).collect()
+    }
+}

@@ -1,0 +1,240 @@
+//! Commits on their way: queued in the log, waiting to be safe, then applied and acknowledged.
+
+use super::locks::Guard;
+use super::{Errand, Shard};
+use crate::log::{Pin, SubmitError, record};
+use crate::shard::holds::{RemoteHold, Ticket};
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin as Pinned;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use store::{Mutation, StoreError};
+use tokio::sync::oneshot;
+
+#[derive(Default)]
+pub(super) struct Commits {
+    waiting: VecDeque<Waiting>,
+    /// Number of the last commit that was applied; `waiting` begins with the one behind it.
+    applied: u64,
+    failed: Option<String>,
+}
+
+struct Waiting {
+    mutations: Vec<Mutation>,
+    remote: Vec<RemotePart>,
+    /// Released when the commit is applied, also if nobody waits for it any more.
+    guards: Vec<Guard>,
+    waker: Option<Waker>,
+}
+
+/// The part of a commit that belongs to another shard.
+pub(crate) struct RemotePart {
+    pub shard: usize,
+    /// With the incarnations of their tables as the record in the log has them.
+    pub mutations: Vec<(u32, Mutation)>,
+    pub hold: Option<RemoteHold>,
+    pub done: oneshot::Sender<()>,
+}
+
+/// A part on the shard that owns it.
+pub(super) struct ArrivedPart {
+    mutations: Vec<(u32, Mutation)>,
+    pin: Pin,
+    ticket: Option<Ticket>,
+    done: oneshot::Sender<()>,
+    /// Version of the tables that the sender knew.
+    version: u64,
+}
+
+impl Shard {
+    /// Logs mutations of this shard and parts for other shards as one record. Deferred operations must have
+    /// been resolved. The returned number is what [`Shard::applied`] waits for.
+    pub(super) fn submit(
+        self: &Rc<Self>,
+        ballot: i64,
+        mutations: Vec<Mutation>,
+        remote: Vec<RemotePart>,
+        guards: Vec<Guard>,
+    ) -> Result<u64, StoreError> {
+        let number = {
+            let tables = self.tables.borrow();
+            for mutation in &mutations {
+                tables.get(&mutation.table).ok_or(StoreError::UnknownTable(mutation.table))?;
+            }
+            let encode = |out: &mut Vec<u8>| {
+                record::begin_commit(out, ballot);
+                for mutation in &mutations {
+                    let incarnation = tables.get(&mutation.table).map_or(0, |t| t.config.incarnation);
+                    record::put_mutation(out, incarnation, mutation);
+                }
+                for (incarnation, mutation) in remote.iter().flat_map(|part| &part.mutations) {
+                    record::put_mutation(out, *incarnation, mutation);
+                }
+            };
+            self.shared.log.submit(self.index, encode).map_err(|error| self.refusal(error))?
+        };
+        self.shared.metrics.commits.add(1);
+        self.commits.borrow_mut().waiting.push_back(Waiting { mutations, remote, guards, waker: None });
+        if self.shared.options.inline {
+            self.pump();
+        }
+        Ok(number)
+    }
+
+    fn refusal(&self, error: SubmitError) -> StoreError {
+        match error {
+            SubmitError::QueueFull => {
+                self.shared.metrics.commits_overloaded.add(1);
+                StoreError::Overloaded("the commit log is far behind")
+            }
+            SubmitError::TooLarge { bytes, limit } => {
+                StoreError::Invalid(format!("the mutations are {bytes} bytes together; the limit is {limit}"))
+            }
+            SubmitError::Failed(reason) => StoreError::ReadOnly { reason },
+        }
+    }
+
+    /// Resolves when the commit with this number is applied, or never will be.
+    pub(super) fn applied(self: &Rc<Self>, number: u64) -> Applied {
+        Applied { shard: self.clone(), number }
+    }
+
+    /// Applies what the log has made safe since the last call.
+    pub(super) fn pump(self: &Rc<Self>) {
+        let mut grown = 0;
+        for progress in self.shared.log.take_progress(self.index) {
+            loop {
+                let waiting = {
+                    let mut commits = self.commits.borrow_mut();
+                    if commits.applied >= progress.last {
+                        break;
+                    }
+                    commits.applied += 1;
+                    commits.waiting.pop_front()
+                };
+                let Some(waiting) = waiting else { break };
+                grown += self.apply_waiting(waiting, &progress.pin);
+            }
+        }
+        if let Some(reason) = self.shared.log.failure() {
+            self.fail_waiting(reason);
+        }
+        if grown > 0 {
+            self.grew(grown);
+        }
+    }
+
+    fn apply_waiting(self: &Rc<Self>, waiting: Waiting, pin: &Pin) -> usize {
+        let mut grown = 0;
+        {
+            let mut tables = self.tables.borrow_mut();
+            for mutation in &waiting.mutations {
+                // Dropped meanwhile: then the data is not wanted any more.
+                if let Some(table) = tables.get_mut(&mutation.table) {
+                    grown += table.apply(mutation, pin);
+                }
+            }
+        }
+        for part in waiting.remote {
+            self.send_part(part, pin.clone());
+        }
+        drop(waiting.guards);
+        if let Some(waker) = waiting.waker {
+            waker.wake();
+        }
+        grown
+    }
+
+    fn send_part(&self, part: RemotePart, pin: Pin) {
+        let RemotePart { shard, mutations, hold, done } = part;
+        let ticket = hold.map(RemoteHold::into_ticket);
+        let arrived = ArrivedPart { mutations, pin, ticket, done, version: self.version.get() };
+        let errand: Errand = Box::new(move |owner| owner.take_part(arrived));
+        // A shard that has ended cannot apply; the log has the record, so the next open will.
+        let _ = self.send(shard, errand);
+    }
+
+    /// Applies what another shard has logged, unless that shard knows of a change of the tables that has not
+    /// arrived here yet: then it waits for the change.
+    fn take_part(self: &Rc<Self>, part: ArrivedPart) {
+        if part.version > self.version.get() {
+            self.early.borrow_mut().push(part);
+            return;
+        }
+        self.apply_part(&part.mutations, &part.pin);
+        if let Some(ticket) = part.ticket {
+            self.release(ticket);
+        }
+        let _ = part.done.send(());
+    }
+
+    /// The tables have changed: parts that came early may be due now.
+    pub(super) fn take_early_parts(self: &Rc<Self>) {
+        let parts = std::mem::take(&mut *self.early.borrow_mut());
+        parts.into_iter().for_each(|part| self.take_part(part));
+    }
+
+    fn apply_part(self: &Rc<Self>, mutations: &[(u32, Mutation)], pin: &Pin) {
+        let mut grown = 0;
+        {
+            let mut tables = self.tables.borrow_mut();
+            for (incarnation, mutation) in mutations {
+                if let Some(table) = tables.get_mut(&mutation.table)
+                    && table.config.incarnation == *incarnation
+                {
+                    grown += table.apply(mutation, pin);
+                }
+            }
+        }
+        self.grew(grown);
+    }
+
+    fn fail_waiting(&self, reason: &str) {
+        let waiting = {
+            let mut commits = self.commits.borrow_mut();
+            commits.failed.get_or_insert_with(|| reason.to_owned());
+            std::mem::take(&mut commits.waiting)
+        };
+        for commit in waiting {
+            drop(commit.guards);
+            drop(commit.remote);
+            if let Some(waker) = commit.waker {
+                waker.wake();
+            }
+        }
+    }
+
+    /// Takes mutations of tables for which `gone` holds out of the queue: they were logged under an incarnation
+    /// that has ended.
+    pub(super) fn forget_waiting(&self, gone: impl Fn(store::TableId) -> bool) {
+        for waiting in &mut self.commits.borrow_mut().waiting {
+            waiting.mutations.retain(|mutation| !gone(mutation.table));
+        }
+    }
+}
+
+/// See [`Shard::applied`].
+pub(super) struct Applied {
+    shard: Rc<Shard>,
+    number: u64,
+}
+
+impl Future for Applied {
+    type Output = Result<(), StoreError>;
+
+    fn poll(self: Pinned<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let commits = &mut *self.shard.commits.borrow_mut();
+        if commits.applied >= self.number {
+            return Poll::Ready(Ok(()));
+        }
+        if let Some(reason) = &commits.failed {
+            return Poll::Ready(Err(StoreError::ReadOnly { reason: reason.clone() }));
+        }
+        let place = (self.number - commits.applied - 1) as usize;
+        if let Some(waiting) = commits.waiting.get_mut(place) {
+            waiting.waker = Some(context.waker().clone());
+        }
+        Poll::Pending
+    }
+}

@@ -1,0 +1,140 @@
+//! A shard: the tables of some token ranges, owned by one thread, without locks.
+//!
+//! Guarantees: a commit is applied to memtables only after the log said that it is safe, in the order of the
+//! shard's submissions; reads run between awaits, so they never see half of a commit of a partition.
+//! Does not route: whoever calls has made sure that the partitions belong here (see `embedded`).
+
+mod alter;
+mod commits;
+mod conditional;
+mod holds;
+mod locks;
+mod operations;
+mod reads;
+mod room;
+mod tables;
+
+pub(crate) use commits::RemotePart;
+pub(crate) use tables::{TableSeed, TableState};
+
+use crate::cache::BlockCache;
+use crate::database::shared::Shared;
+use commits::{ArrivedPart, Commits};
+use holds::Held;
+use locks::Locks;
+use model::key::PartitionKey;
+use room::Room;
+use rt::Inbox;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use store::{StoreError, TableConfig, TableId};
+
+/// Work that one shard sends to another; runs on the receiving shard's thread.
+pub(crate) type Errand = Box<dyn FnOnce(&Rc<Shard>) + Send>;
+
+/// What recovery leaves for a shard; moves to the shard's thread.
+pub(crate) struct Seed {
+    pub index: usize,
+    pub tables: Vec<TableSeed>,
+    pub inbox: Inbox<Errand>,
+    /// Version of the catalogue.
+    pub version: u64,
+    /// No ballot up to this one may be given again.
+    pub ballot: i64,
+}
+
+pub(crate) struct Shard {
+    pub index: usize,
+    pub shared: Arc<Shared>,
+    tables: RefCell<BTreeMap<TableId, TableState>>,
+    commits: RefCell<Commits>,
+    /// Counts changes of the tables; the same number on every shard once a change has arrived.
+    version: Cell<u64>,
+    early: RefCell<Vec<ArrivedPart>>,
+    cache: BlockCache,
+    locks: Locks,
+    held: RefCell<Held>,
+    room: Room,
+    ballot: Cell<i64>,
+    closing: Cell<bool>,
+}
+
+impl Shard {
+    /// Brings the shard to life on the current thread, inside a `LocalSet`.
+    pub fn start(shared: Arc<Shared>, seed: Seed) -> Rc<Shard> {
+        let room = Room::new(shared.options.memtable_bytes_max / shared.options.shards.max(1));
+        let cache = BlockCache::new((shared.options.cache_bytes_max / shared.options.shards.max(1)) as u64);
+        let tables = seed.tables.into_iter().map(|t| (t.config.id, TableState::new(t)));
+        let shard = Rc::new(Shard {
+            index: seed.index,
+            tables: RefCell::new(tables.collect()),
+            commits: RefCell::default(),
+            version: Cell::new(seed.version),
+            early: RefCell::default(),
+            cache,
+            locks: Locks::default(),
+            held: RefCell::default(),
+            room,
+            ballot: Cell::new(seed.ballot),
+            closing: Cell::new(false),
+            shared,
+        });
+        shard.account_replayed();
+        let (mailed, pumped) = (shard.clone(), shard.clone());
+        let mut inbox = seed.inbox;
+        tokio::task::spawn_local(async move {
+            while let Some(errand) = inbox.receive().await {
+                errand(&mailed);
+            }
+        });
+        tokio::task::spawn_local(async move {
+            loop {
+                pumped.shared.log.progressed(pumped.index).await;
+                pumped.pump();
+                if pumped.shared.log.failure().is_some() {
+                    break;
+                }
+            }
+        });
+        shard
+    }
+
+    /// The shard a partition belongs to.
+    pub fn owner_of(&self, key: &PartitionKey) -> usize {
+        match self.shared.options.shards {
+            1 => 0,
+            shards => key.token().shard(shards as u32) as usize,
+        }
+    }
+
+    /// Sends work to another shard; `Closed` when that one has ended.
+    pub fn send(&self, shard: usize, errand: Errand) -> Result<(), StoreError> {
+        self.shared.mail.send(shard, errand).map_err(|_| StoreError::Closed)
+    }
+
+    fn with_table<T>(
+        &self,
+        id: TableId,
+        body: impl FnOnce(&TableState) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        body(self.tables.borrow().get(&id).ok_or(StoreError::UnknownTable(id))?)
+    }
+
+    /// A timestamp for a conditional commit: above every earlier one of this shard, also across restarts.
+    fn next_ballot(&self) -> i64 {
+        let ballot = self.shared.clock.micros().max(self.ballot.get().saturating_add(1));
+        self.ballot.set(ballot);
+        ballot
+    }
+
+    /// The largest ballot given so far.
+    pub fn ballot(&self) -> i64 {
+        self.ballot.get()
+    }
+
+    pub fn configs(&self) -> Vec<TableConfig> {
+        self.tables.borrow().values().map(|table| table.config.clone()).collect()
+    }
+}

@@ -1,0 +1,98 @@
+//! Memory for memtables: admission of commits, and when a memtable is sealed.
+//!
+//! The shard's budget is split in two: active memtables may fill half of it, the other half belongs to
+//! sealed ones on their way to disk. Commits wait while both are full; beyond a number of waiting commits, or when
+//! flushing fails, they are refused as overload.
+
+use super::Shard;
+use std::cell::Cell;
+use std::rc::Rc;
+use store::StoreError;
+use tokio::sync::Notify;
+
+/// Commits of one shard that may wait for memory. The server bounds requests in flight too; this is the
+/// second line, so that waiting commits cannot hold more than a few megabytes of small mutations.
+const WAITING_MAX: usize = 4096;
+
+pub(super) struct Room {
+    bytes_max: usize,
+    used: Cell<usize>,
+    waiting: Cell<usize>,
+    freed: Notify,
+    /// The last flush failed: waiting makes no sense until one succeeds.
+    stuck: Cell<bool>,
+}
+
+impl Room {
+    pub fn new(bytes_max: usize) -> Room {
+        Room {
+            bytes_max: bytes_max.max(1),
+            used: Cell::new(0),
+            waiting: Cell::new(0),
+            freed: Notify::new(),
+            stuck: Cell::new(false),
+        }
+    }
+
+    fn is_free(&self) -> bool {
+        self.used.get() < self.bytes_max
+    }
+}
+
+impl Shard {
+    /// Waits until there is memory for another commit.
+    pub(super) async fn admit(&self) -> Result<(), StoreError> {
+        if self.closing.get() {
+            return Err(StoreError::Closed);
+        }
+        if self.room.is_free() {
+            return Ok(());
+        }
+        self.admit_slowly().await
+    }
+
+    async fn admit_slowly(&self) -> Result<(), StoreError> {
+        let overloaded = |what| {
+            self.shared.metrics.commits_overloaded.add(1);
+            Err(StoreError::Overloaded(what))
+        };
+        while !self.room.is_free() {
+            if self.room.stuck.get() {
+                return overloaded("memtables are full and cannot be flushed");
+            }
+            if self.room.waiting.get() >= WAITING_MAX {
+                return overloaded("memtables are full");
+            }
+            self.room.waiting.set(self.room.waiting.get() + 1);
+            let freed = self.room.freed.notified();
+            if self.shared.options.inline {
+                self.shared.jobs.run_pending();
+            }
+            freed.await;
+            self.room.waiting.set(self.room.waiting.get() - 1);
+            if self.closing.get() {
+                return Err(StoreError::Closed);
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts what recovery has put into memtables.
+    pub(super) fn account_replayed(self: &Rc<Self>) {
+        let bytes = self.tables.borrow().values().map(|t| t.bytes()).sum();
+        self.grew(bytes);
+    }
+
+    /// Memtables have grown: counts it, and seals what is due.
+    pub(super) fn grew(self: &Rc<Self>, bytes: usize) {
+        self.room.used.set(self.room.used.get() + bytes);
+        self.shared.metrics.memtable_bytes.add(bytes as u64);
+    }
+
+    /// A memtable is gone from memory.
+    pub(super) fn shrank(&self, bytes: usize) {
+        self.room.used.set(self.room.used.get().saturating_sub(bytes));
+        self.shared.metrics.memtable_bytes.subtract(bytes as u64);
+        self.room.freed.notify_waiters();
+    }
+}

@@ -1,0 +1,71 @@
+//! The state of one table on one shard: memtables and files.
+
+use crate::log::Pin;
+use crate::memtable::Memtable;
+use crate::table::Table;
+use std::sync::Arc;
+use store::{Mutation, TableConfig};
+
+/// Sealed memtables of one table that may wait for their flush. More than that cannot be within the memory
+/// budget in practice, and the reader keeps them on its stack.
+pub(crate) const SEALED_MAX: usize = 7;
+
+/// A table as recovery found it.
+pub(crate) struct TableSeed {
+    pub config: TableConfig,
+    pub memtable: Memtable,
+    /// The oldest log segment the memtable has data from.
+    pub pin: Option<Pin>,
+    pub files: Vec<Arc<Table>>,
+}
+
+/// A memtable that takes no more writes.
+pub(crate) struct Sealed {
+    pub memtable: Memtable,
+    /// Keeps the log until the memtable is in a file.
+    pub pin: Pin,
+}
+
+pub(crate) struct TableState {
+    pub config: TableConfig,
+    pub active: Memtable,
+    pin: Option<Pin>,
+    /// Oldest first.
+    pub sealed: Vec<Arc<Sealed>>,
+    pub files: Vec<Arc<Table>>,
+}
+
+impl TableState {
+    pub fn new(seed: TableSeed) -> TableState {
+        let TableSeed { config, memtable, pin, files } = seed;
+        TableState { config, active: memtable, pin, sealed: Vec::new(), files }
+    }
+
+    /// Applies a mutation from the pinned segment; returns by how many bytes the memtable grew.
+    pub fn apply(&mut self, mutation: &Mutation, pin: &Pin) -> usize {
+        let before = self.active.bytes();
+        self.active.apply(mutation, pin.segment());
+        if self.pin.as_ref().is_none_or(|mine| pin.segment() < mine.segment()) {
+            self.pin = Some(pin.clone());
+        }
+        self.active.bytes().saturating_sub(before)
+    }
+
+    /// Memory of all memtables.
+    pub fn bytes(&self) -> usize {
+        self.active.bytes() + self.sealed.iter().map(|s| s.memtable.bytes()).sum::<usize>()
+    }
+
+    /// The oldest log segment the active memtable holds back.
+    pub fn oldest_segment(&self) -> Option<u64> {
+        self.pin.as_ref().map(Pin::segment)
+    }
+
+    /// Puts a new memtable in the place of the active one; `None` when that one is empty.
+    pub fn seal(&mut self) -> Option<Arc<Sealed>> {
+        let pin = self.pin.take()?;
+        let sealed = Arc::new(Sealed { memtable: std::mem::take(&mut self.active), pin });
+        self.sealed.push(sealed.clone());
+        Some(sealed)
+    }
+}

@@ -1,0 +1,1 @@
+//! The whole engine cut at every I/O; see `crash_run`.
