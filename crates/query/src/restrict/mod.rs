@@ -64,4 +64,14 @@ impl Restrictions {
     pub fn rows(&self, request: &Request<'_>, ids: &dyn Ids) -> Result<Vec<Vec<u8>>, QueryError> {
         self.clustering.prefixes(&self.table, request, ids)
     }
+
+    /// For each partition key column, the marker that is its only value; `None` if one has none.
+    pub fn partition_markers(&self) -> Option<Vec<u16>> {
+        match &self.partitions {
+            PartitionRestriction::Keys { columns, .. } => {
+                columns.iter().map(|terms| terms.as_marker().and_then(|m| u16::try_from(m).ok())).collect()
+            }
+            PartitionRestriction::Range(_) => None,
+        }
+    }
 }

@@ -1,10 +1,28 @@
 //! Read plans and their execution.
 //!
 //! A plan names its inputs (columns and cell properties) by slot; executing it walks each row once,
-//! notes where the wanted bytes lie, and copies them straight into the result body.
+//! notes where the wanted bytes lie, and copies them straight into the result body. Pages end at row
+//! boundaries and resume from bytes that any connection may bring back.
 
+mod aggregate;
+mod cell_info;
+mod collector;
+mod execute;
 mod filter;
 mod input;
+mod layout;
+mod limits;
+mod merge;
+mod output;
+mod paging;
+mod plan;
+mod scratch;
+#[cfg(test)]
+mod tests;
 
+pub use aggregate::{Aggregate, AggregateKind};
+pub use execute::execute;
 pub use filter::{BoundFilter, Filter, FilterOp};
 pub use input::{CellPart, CellPlace, Input, Source};
+pub use output::Output;
+pub use plan::{Grouping, SelectParts, SelectPlan};

@@ -1,10 +1,41 @@
-//! Function calls, casts and arithmetic.
+//! Function calls, casts and arithmetic: the function is chosen by the types of its arguments.
 
-use super::{Binder, term_text};
-use cql_syntax::ast::{self, ExprKind};
+use super::assign::{Assignable, of_types};
+use super::{Binder, literal, term_text};
+use crate::bind::types;
+use cql_syntax::ast::{self, BinaryOp, ExprKind, QualifiedName};
+use model::arithmetic::Operator;
 use model::types::DataType;
 use query::QueryError;
-use query::expr::Expr;
+use query::expr::{Expr, Node};
+use query::function::{self, Function};
+use query::select::{Aggregate, AggregateKind, Source};
+use std::sync::Arc;
+
+/// What a call turned out to call.
+pub enum Callee {
+    Scalar(Function),
+    Aggregate(AggregateKind, DataType),
+}
+
+impl Callee {
+    fn returns(&self) -> &DataType {
+        match self {
+            Callee::Scalar(function) => &function.returns,
+            Callee::Aggregate(_, returns) => returns,
+        }
+    }
+}
+
+fn operator(op: BinaryOp) -> Operator {
+    match op {
+        BinaryOp::Add => Operator::Add,
+        BinaryOp::Subtract => Operator::Subtract,
+        BinaryOp::Multiply => Operator::Multiply,
+        BinaryOp::Divide => Operator::Divide,
+        BinaryOp::Modulo => Operator::Modulo,
+    }
+}
 
 impl Binder<'_, '_> {
     /// Binds an expression whose type must come from itself: a selector, or what one is made of.
@@ -15,24 +46,370 @@ impl Binder<'_, '_> {
             | ExprKind::Field { .. }
             | ExprKind::Element { .. }
             | ExprKind::Slice { .. } => self.input(written),
-            _ => Err(QueryError::invalid(format!(
-                "Cannot infer type for term {} in selection clause (try using a cast to force a type)",
-                term_text(written)
+            ExprKind::Function { .. }
+            | ExprKind::CountRows
+            | ExprKind::Binary { .. }
+            | ExprKind::Negate(_)
+            | ExprKind::Cast { .. } => self.call(written, None),
+            ExprKind::TypeHint { to, .. } => {
+                let hinted = types::resolve(self.scope, &self.keyspace(), to)?;
+                self.bind(written, &hinted, "[selection]")
+            }
+            ExprKind::Tuple(parts) if parts.len() == 1 => self.selector(&parts[0]),
+            _ => match self.infer(written) {
+                Some(inferred) => self.bind(written, &inferred, "[selection]"),
+                None => Err(QueryError::invalid(format!(
+                    "Cannot infer type for term {} in selection clause (try using a cast to force a type)",
+                    term_text(written)
+                ))),
+            },
+        }
+    }
+
+    /// The type of a collection or tuple of selectors; literals alone tell no type.
+    fn infer(&self, written: &ast::Expr) -> Option<DataType> {
+        let part = |parts: &[ast::Expr]| parts.iter().find_map(|p| self.type_of(p, None)).map(|t| t.freeze());
+        Some(match &written.kind {
+            ExprKind::List(parts) => DataType::List { element: Arc::new(part(parts)?), frozen: true },
+            ExprKind::Set(parts) => DataType::Set { element: Arc::new(part(parts)?), frozen: true },
+            ExprKind::Map(entries) => {
+                let key = entries.iter().find_map(|(k, _)| self.type_of(k, None))?;
+                let value = entries.iter().find_map(|(_, v)| self.type_of(v, None))?;
+                DataType::Map { key: Arc::new(key.freeze()), value: Arc::new(value.freeze()), frozen: true }
+            }
+            ExprKind::Tuple(parts) => {
+                let parts: Option<Vec<DataType>> = parts.iter().map(|p| self.type_of(p, None)).collect();
+                DataType::tuple(parts?)
+            }
+            _ => return None,
+        })
+    }
+
+    /// Binds a call for a place of a known type.
+    pub(super) fn call_for(
+        &mut self,
+        written: &ast::Expr,
+        expected: &DataType,
+        receiver: &str,
+    ) -> Result<Expr, QueryError> {
+        let bound = self.call(written, Some(expected))?;
+        if of_types(expected, &bound.data_type) == Assignable::No {
+            let found = &bound.data_type;
+            return Err(QueryError::invalid(match &written.kind {
+                ExprKind::Binary { op, .. } => format!(
+                    "Type error: cannot assign result of operation {} (type {found}) to {receiver} (type {expected})",
+                    op.symbol()
+                ),
+                ExprKind::Negate(_) => format!(
+                    "Type error: cannot assign result of negation (type {found}) to {receiver} (type {expected})"
+                ),
+                _ => format!(
+                    "Type error: cannot assign result of function {} (type {found}) to {receiver} (type {expected})",
+                    callee_name(written)
+                ),
+            }));
+        }
+        Ok(bound)
+    }
+
+    fn call(&mut self, written: &ast::Expr, expected: Option<&DataType>) -> Result<Expr, QueryError> {
+        match &written.kind {
+            ExprKind::CountRows => self.aggregate(AggregateKind::CountRows, &[], DataType::BigInt),
+            ExprKind::Function { name, args } => match self.callee(name, args, expected)? {
+                Callee::Scalar(function) => self.scalar(function, args),
+                Callee::Aggregate(kind, returns) => self.aggregate(kind, args, returns),
+            },
+            ExprKind::Cast { expr, to } => {
+                let to = types::resolve(self.scope, &self.keyspace(), to)?;
+                let inner = match self.natural(expr) {
+                    Some(natural) => self.bind(expr, &natural, "[selection]")?,
+                    None => self.selector(expr)?,
+                };
+                let from = inner.data_type.clone();
+                let function = function::cast_function(&from, &to)
+                    .ok_or_else(|| QueryError::invalid(format!("{from} cannot be cast to {to}")))?;
+                Ok(call(function, vec![inner]))
+            }
+            ExprKind::Binary { op, left, right } => self.binary(*op, left, right, expected),
+            ExprKind::Negate(inner) => {
+                let inner = match self.natural(inner) {
+                    Some(natural) => self.bind(inner, &natural, "[selection]")?,
+                    None => self.selector(inner)?,
+                };
+                let function = function::negate_function(&inner.data_type).ok_or_else(|| {
+                    QueryError::invalid(format!("the '-' operation is not supported on {}", inner.data_type))
+                })?;
+                Ok(call(function, vec![inner]))
+            }
+            _ => Err(QueryError::invalid(format!("Unknown function {} called", term_text(written)))),
+        }
+    }
+
+    fn binary(
+        &mut self,
+        op: BinaryOp,
+        left: &ast::Expr,
+        right: &ast::Expr,
+        expected: Option<&DataType>,
+    ) -> Result<Expr, QueryError> {
+        let symbol = op.symbol();
+        let constant = |e: &ast::Expr| e.as_literal().is_some();
+        let types = match expected {
+            // Constants alone take the type of the place they go to.
+            Some(number) if number.is_numeric() && constant(left) && constant(right) => {
+                let number = if *number == DataType::Counter { &DataType::BigInt } else { number };
+                Some((number.clone(), number.clone()))
+            }
+            _ => self.natural(left).zip(self.natural(right)),
+        };
+        let Some((left_type, right_type)) = types else {
+            return Err(QueryError::invalid(format!(
+                "Ambiguous '{symbol}' operation with args {} and {}: use type hint to disambiguate, example '(int) ?'",
+                term_text(left),
+                term_text(right)
+            )));
+        };
+        let function =
+            function::operator_function(operator(op), &left_type, &right_type).ok_or_else(|| {
+                QueryError::invalid(format!(
+                    "the '{symbol}' operation is not supported between {} and {}",
+                    term_text(left),
+                    term_text(right)
+                ))
+            })?;
+        let left = self.bind(left, &left_type, "[selection]")?;
+        let right = self.bind(right, &right_type, "[selection]")?;
+        Ok(call(function, vec![left, right]))
+    }
+
+    fn scalar(&mut self, function: Function, args: &[ast::Expr]) -> Result<Expr, QueryError> {
+        let mut bound = Vec::with_capacity(args.len());
+        for (i, (arg, data_type)) in args.iter().zip(&function.args).enumerate() {
+            bound.push(self.bind(arg, data_type, &format!("arg{i}({})", function.name))?);
+        }
+        Ok(call(function, bound))
+    }
+
+    fn aggregate(
+        &mut self,
+        kind: AggregateKind,
+        args: &[ast::Expr],
+        returns: DataType,
+    ) -> Result<Expr, QueryError> {
+        let Some(row) = &mut self.row else {
+            return Err(QueryError::invalid("Aggregation function are not supported in the where clause"));
+        };
+        if std::mem::replace(&mut row.in_aggregate, true) {
+            let text = "aggregate functions cannot be used as arguments of aggregate functions";
+            return Err(QueryError::invalid(text));
+        }
+        let argument = match args {
+            [] => Ok(None),
+            [arg, ..] => match self.natural(arg) {
+                Some(natural) => self.bind(arg, &natural, "arg0").map(Some),
+                None => self.selector(arg).map(Some),
+            },
+        };
+        let Some(row) = &mut self.row else { return Err(QueryError::invalid("no row at hand")) };
+        row.in_aggregate = false;
+        let argument = argument?;
+        let number = row.aggregates.len();
+        row.aggregates.push(Aggregate { kind, argument });
+        let slot = row.add(Source::Aggregate(number), returns.clone());
+        Ok(Expr::new(returns, Node::Input(slot)))
+    }
+
+    /// Chooses the function of a name by its arguments.
+    fn callee(
+        &self,
+        name: &QualifiedName,
+        args: &[ast::Expr],
+        expected: Option<&DataType>,
+    ) -> Result<Callee, QueryError> {
+        let unknown = || match &self.row {
+            Some(_) => QueryError::invalid(format!("Unknown function '{}'", written_name(name))),
+            None => QueryError::invalid(format!("Unknown function {} called", written_name(name))),
+        };
+        if name.keyspace_str().is_some_and(|keyspace| keyspace != "system") {
+            return Err(unknown());
+        }
+        let word = name.as_str().to_lowercase();
+        if let Some(kind) = AggregateKind::from_name(&word) {
+            return self.aggregate_callee(kind, &word, args);
+        }
+        if word == "token" {
+            let table = self.row.as_ref().map(|r| &r.table).or(self.table).ok_or_else(unknown)?;
+            let key = table.partition_key.iter().map(|c| c.data_type.clone()).collect();
+            return self.choose(&word, vec![function::token_function(key)], args);
+        }
+        let known: Vec<Option<DataType>> = args.iter().map(|a| self.natural(a)).collect();
+        let candidates = function::candidates(&word, &known, expected).ok_or_else(unknown)??;
+        self.choose(&word, candidates, args)
+    }
+
+    fn aggregate_callee(
+        &self,
+        kind: AggregateKind,
+        word: &str,
+        args: &[ast::Expr],
+    ) -> Result<Callee, QueryError> {
+        let wanted = usize::from(kind != AggregateKind::CountRows);
+        if args.len() != wanted {
+            return Err(QueryError::invalid(format!(
+                "Invalid number of arguments in call to function system.{word}: {wanted} required but {} provided",
+                args.len()
+            )));
+        }
+        let known = args.first().and_then(|a| self.natural(a));
+        if let (Some(arg), None) = (args.first(), &known) {
+            // Binding says what is wrong with the argument, if anything is.
+            if self.row.is_some() && matches!(arg.kind, ExprKind::Marker(_) | ExprKind::Null) {
+                return Err(QueryError::invalid(format!(
+                    "Cannot infer type of argument 0 in call to function system.{word}: use type hint to disambiguate"
+                )));
+            }
+            let returns = if kind == AggregateKind::Count { DataType::BigInt } else { DataType::Blob };
+            return Ok(Callee::Aggregate(kind, returns));
+        }
+        match kind.returns(known.as_ref()) {
+            Some(returns) => Ok(Callee::Aggregate(kind, returns)),
+            None => Err(QueryError::invalid(format!(
+                "Invalid call to function {word}, none of its type signatures match (known type signatures: \
+                 system.{word} : (tinyint|smallint|int|bigint|float|double|varint|decimal|counter))"
             ))),
         }
     }
 
-    pub(super) fn call_for(
-        &mut self,
-        written: &ast::Expr,
-        _expected: &DataType,
-        _receiver: &str,
-    ) -> Result<Expr, QueryError> {
-        Err(QueryError::invalid(format!("Unknown function {} called", term_text(written))))
+    fn choose(
+        &self,
+        word: &str,
+        mut candidates: Vec<Function>,
+        args: &[ast::Expr],
+    ) -> Result<Callee, QueryError> {
+        if candidates.len() == 1
+            && let Some(only) = candidates.pop()
+        {
+            self.check_args(&only, args)?;
+            return Ok(Callee::Scalar(only));
+        }
+        let mut fitting = Vec::new();
+        for candidate in &candidates {
+            if candidate.args.len() != args.len() {
+                continue;
+            }
+            let tests: Vec<Assignable> =
+                args.iter().zip(&candidate.args).map(|(arg, data_type)| self.test(arg, data_type)).collect();
+            if tests.iter().all(|t| *t == Assignable::Exact) {
+                return Ok(Callee::Scalar(candidate.clone()));
+            }
+            if tests.iter().all(|t| *t != Assignable::No) {
+                fitting.push(candidate.clone());
+            }
+        }
+        let list =
+            |functions: &[Function]| functions.iter().map(|f| f.to_string()).collect::<Vec<_>>().join(", ");
+        match fitting.as_slice() {
+            [] => Err(QueryError::invalid(format!(
+                "Invalid call to function {word}, none of its type signatures match (known type signatures: {})",
+                list(&candidates)
+            ))),
+            [only] => Ok(Callee::Scalar(only.clone())),
+            several => Err(QueryError::invalid(format!(
+                "Ambiguous call to function {word} (can be matched by following signatures: {}): use type hint to disambiguate",
+                list(several)
+            ))),
+        }
     }
 
-    /// The type of a call, column or part of one, if it can be told without binding it.
-    pub fn type_of(&self, _written: &ast::Expr, _expected: Option<&DataType>) -> Option<DataType> {
-        None
+    fn check_args(&self, function: &Function, args: &[ast::Expr]) -> Result<(), QueryError> {
+        if args.len() != function.args.len() {
+            return Err(QueryError::invalid(format!(
+                "Invalid number of arguments in call to function {}: {} required but {} provided",
+                function.name,
+                function.args.len(),
+                args.len()
+            )));
+        }
+        for (i, (arg, data_type)) in args.iter().zip(&function.args).enumerate() {
+            if self.test(arg, data_type) == Assignable::No {
+                return Err(QueryError::invalid(format!(
+                    "Type error: {} cannot be passed as argument {i} of function {} of type {data_type}",
+                    term_text(arg),
+                    function.name
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The type of an expression, literals by their natural type; `None` for markers and nulls.
+    fn natural(&self, written: &ast::Expr) -> Option<DataType> {
+        match &written.kind {
+            ExprKind::Literal(constant) => Some(literal::natural_type(constant)),
+            ExprKind::Tuple(parts) if parts.len() == 1 => self.natural(&parts[0]),
+            ExprKind::List(_) | ExprKind::Set(_) | ExprKind::Map(_) | ExprKind::Tuple(_) => {
+                self.infer(written)
+            }
+            _ => self.type_of(written, None),
+        }
+    }
+
+    /// The type of an expression, if it can be told without binding it.
+    pub fn type_of(&self, written: &ast::Expr, expected: Option<&DataType>) -> Option<DataType> {
+        match &written.kind {
+            ExprKind::Column(name) => Some(self.row.as_ref()?.table.column(name.as_str())?.data_type.clone()),
+            ExprKind::CountRows => Some(DataType::BigInt),
+            ExprKind::Function { name, args } => {
+                Some(self.callee(name, args, expected).ok()?.returns().clone())
+            }
+            ExprKind::Cast { to, .. } | ExprKind::TypeHint { to, .. } => {
+                types::resolve(self.scope, &self.keyspace(), to).ok()
+            }
+            ExprKind::Binary { op, left, right } => {
+                let (left, right) = (self.natural(left)?, self.natural(right)?);
+                model::arithmetic::result_type(operator(*op), &left, &right)
+            }
+            ExprKind::Negate(inner) => self.natural(inner),
+            ExprKind::Field { of, field } => match self.type_of(of, None)? {
+                DataType::Udt(udt) => {
+                    Some(udt.fields.get(udt.field_index(field.as_str())?)?.data_type.clone())
+                }
+                _ => None,
+            },
+            ExprKind::Element { of, .. } => {
+                super::row::element_types(&self.type_of(of, None)?).map(|(_, element)| element)
+            }
+            ExprKind::Slice { of, .. } => self.type_of(of, None).map(|t| t.freeze()),
+            ExprKind::CellInfo { info, of } => {
+                let one = if *info == ast::CellInfo::Ttl { DataType::Int } else { DataType::BigInt };
+                let many = matches!(of.kind, ExprKind::Column(_) | ExprKind::Slice { .. })
+                    && *info != ast::CellInfo::MaxWriteTime
+                    && self.type_of(of, None).is_some_and(|t| t.is_multi_cell());
+                Some(if many { DataType::list(one) } else { one })
+            }
+            ExprKind::Tuple(parts) if parts.len() == 1 => self.type_of(&parts[0], expected),
+            ExprKind::List(_) | ExprKind::Set(_) | ExprKind::Map(_) | ExprKind::Tuple(_) => {
+                self.infer(written)
+            }
+            _ => None,
+        }
+    }
+}
+
+fn call(function: Function, args: Vec<Expr>) -> Expr {
+    Expr::new(function.returns.clone(), Node::Call(Arc::new(function), args))
+}
+
+fn written_name(name: &QualifiedName) -> String {
+    match name.keyspace_str() {
+        Some(keyspace) => format!("{keyspace}.{}", name.as_str()),
+        None => name.as_str().to_string(),
+    }
+}
+
+fn callee_name(written: &ast::Expr) -> String {
+    match &written.kind {
+        ExprKind::Function { name, .. } => format!("system.{}", name.as_str()),
+        _ => term_text(written),
     }
 }

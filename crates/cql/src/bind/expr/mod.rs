@@ -21,6 +21,9 @@ use cql_syntax::ast::{self, ExprKind};
 use model::types::DataType;
 use query::QueryError;
 use query::expr::{Expr, Node};
+use query::function::{Function, candidates};
+use schema::Table;
+use std::sync::Arc;
 
 /// Binds an expression that may not name columns, for a place that wants `expected`.
 /// `receiver` names that place in messages and in the specs of markers.
@@ -31,7 +34,7 @@ pub fn bind_term(
     receiver: &str,
     markers: &mut Markers,
 ) -> Result<Expr, QueryError> {
-    Binder { scope, markers, row: None }.bind(written, expected, receiver)
+    Binder { scope, markers, row: None, table: None }.bind(written, expected, receiver)
 }
 
 /// Turns written expressions into evaluable ones.
@@ -40,6 +43,8 @@ pub struct Binder<'a, 'm> {
     pub markers: &'m mut Markers,
     /// The columns that may be named; `None` in terms.
     pub row: Option<&'m mut RowScope>,
+    /// The table `token()` is about, in terms.
+    pub table: Option<&'m Arc<Table>>,
 }
 
 impl Binder<'_, '_> {
@@ -64,6 +69,7 @@ impl Binder<'_, '_> {
                 self.markers.learn(marker, receiver, expected);
                 Ok(Expr::new(expected.clone(), Node::Marker(marker.index)))
             }
+            ExprKind::Literal(constant) if literal::is_now(constant, expected) => Ok(now()),
             ExprKind::Literal(literal) => {
                 let bytes = literal::encode(literal, expected, receiver)?;
                 Ok(Expr::constant(expected.clone(), bytes))
@@ -98,5 +104,14 @@ impl Binder<'_, '_> {
             | ExprKind::Element { .. }
             | ExprKind::Slice { .. } => self.input_for(written, expected, receiver),
         }
+    }
+}
+
+/// The string `now` as a timestamp: the time of the request, not of its preparation.
+fn now() -> Expr {
+    let found: Option<Vec<Function>> = candidates("current_timestamp", &[], None).and_then(Result::ok);
+    match found.and_then(|functions| functions.into_iter().next()) {
+        Some(function) => Expr::new(DataType::Timestamp, Node::Call(Arc::new(function), Vec::new())),
+        None => Expr::null(DataType::Timestamp),
     }
 }

@@ -5,7 +5,7 @@ use cql_syntax::ast::{self, CellInfo, ExprKind};
 use model::types::DataType;
 use query::QueryError;
 use query::expr::{Expr, Node};
-use query::select::{CellPart, CellPlace, Input, Source};
+use query::select::{Aggregate, CellPart, CellPlace, Input, Source};
 use schema::{Column, ColumnKind, Table};
 use std::sync::Arc;
 
@@ -13,11 +13,14 @@ use std::sync::Arc;
 pub struct RowScope {
     pub table: Arc<Table>,
     pub inputs: Vec<Input>,
+    pub aggregates: Vec<Aggregate>,
+    /// The argument of an aggregate is being bound.
+    pub in_aggregate: bool,
 }
 
 impl RowScope {
     pub fn new(table: Arc<Table>) -> RowScope {
-        RowScope { table, inputs: Vec::new() }
+        RowScope { table, inputs: Vec::new(), aggregates: Vec::new(), in_aggregate: false }
     }
 
     pub fn column(&self, name: &str) -> Result<Column, QueryError> {

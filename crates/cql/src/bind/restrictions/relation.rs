@@ -90,7 +90,8 @@ impl RelationBinder<'_, '_> {
     }
 
     fn term(&mut self, written: &ast::Expr, expected: &DataType, name: &str) -> Result<Expr, QueryError> {
-        Binder { scope: self.scope, markers: self.markers, row: None }.bind(written, expected, name)
+        let table = Some(self.table);
+        Binder { scope: self.scope, markers: self.markers, row: None, table }.bind(written, expected, name)
     }
 
     fn token(&mut self, names: &[Ident]) -> Result<Vec<BoundRelation>, QueryError> {

@@ -1,0 +1,102 @@
+//! Runs statements on the naive store and shows answers as text: one `check` for every test.
+
+use cql::catalogue::SharedCatalogue;
+use cql::ids::ShardIds;
+use cql::session::{Dialect, Response, Session};
+use cql::system::{NodeInfo, SystemTables};
+use model::literal::format_literal;
+use query::{QueryError, Request, Rows, Values};
+use rt::{Clock, ManualClock};
+use std::rc::Rc;
+use std::sync::Arc;
+use store::naive::NaiveStore;
+
+/// A dialect on an empty naive store, with a clock that moves by hand.
+pub struct Bench {
+    dialect: Dialect<NaiveStore>,
+    clock: Arc<ManualClock>,
+    ids: Rc<ShardIds>,
+    session: Session,
+}
+
+/// 2023-11-14, far from every edge.
+const START_MICROS: i64 = 1_700_000_000_000_000;
+
+impl Bench {
+    /// With keyspace `ks` in use and the given statement run in it.
+    pub fn new(ddl: &str) -> Bench {
+        let clock = Arc::new(ManualClock::at_micros(START_MICROS));
+        let shared = Arc::new(SharedCatalogue::open(None, START_MICROS).unwrap());
+        let system = Arc::new(SystemTables::new(NodeInfo::default(), shared.clone()));
+        let ids = Rc::new(ShardIds::new(clock.clone(), 0, 7));
+        let dialect =
+            Dialect::new(NaiveStore::new(), shared, system, Box::new(ids.clone()), Default::default());
+        let mut bench = Bench { dialect, clock, ids, session: Session::default() };
+        wait(bench.dialect.shared.bootstrap(&bench.dialect.store)).unwrap();
+        bench
+            .run("CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+            .unwrap();
+        bench.session.keyspace = Some("ks".into());
+        bench.run(ddl).unwrap();
+        bench
+    }
+
+    pub fn pass_seconds(&mut self, seconds: i64) {
+        self.clock.advance_micros(seconds * 1_000_000);
+    }
+
+    pub fn run(&mut self, text: &str) -> Result<Response, QueryError> {
+        let prepared = self.dialect.prepare(&self.session, None, text)?;
+        let now = self.ids.now_micros();
+        assert!(now >= self.clock.micros());
+        let answer = wait(self.dialect.execute(&self.session, &prepared, Request::new(Values::NONE, now)))?;
+        Ok(answer.response)
+    }
+}
+
+/// The naive store never waits, so a future that does is a mistake.
+fn wait<F: Future>(future: F) -> F::Output {
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    match std::pin::pin!(future).poll(&mut context) {
+        std::task::Poll::Ready(output) => output,
+        std::task::Poll::Pending => panic!("a future of the naive store waits"),
+    }
+}
+
+/// Runs a script: a line per statement, indented lines below it are the answer.
+pub fn check(bench: &mut Bench, script: &str) {
+    let mut lines = script.lines().filter(|l| !l.trim().is_empty()).peekable();
+    let base = indent(lines.peek().unwrap());
+    while let Some(statement) = lines.next() {
+        assert_eq!(indent(statement), base, "a statement is expected: {statement}");
+        let mut expected = Vec::new();
+        while let Some(line) = lines.next_if(|l| indent(l) > base) {
+            expected.push(line.trim().to_string());
+        }
+        let answer = show(bench.run(statement.trim()));
+        assert_eq!(answer, expected, "{}", statement.trim());
+    }
+}
+
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
+fn show(answer: Result<Response, QueryError>) -> Vec<String> {
+    match answer {
+        Ok(Response::Rows(rows)) => show_rows(&rows),
+        Ok(_) => Vec::new(),
+        Err(QueryError::Invalid(text)) => vec![format!("invalid: {text}")],
+        Err(QueryError::Syntax(text)) => vec![format!("syntax: {text}")],
+        Err(other) => vec![format!("{other:?}")],
+    }
+}
+
+fn show_rows(rows: &Rows) -> Vec<String> {
+    let row = |values: Vec<Option<&[u8]>>| {
+        let cells = rows.columns.iter().zip(values);
+        let cells = cells.map(|(spec, value)| format_literal(&spec.data_type, value));
+        cells.collect::<Vec<_>>().join(" | ")
+    };
+    rows.values().map(row).collect()
+}

@@ -1,0 +1,82 @@
+//! Similarity of vectors.
+
+use super::{Args, CallContext, CallResult, Function, known, wrong_count};
+use crate::error::QueryError;
+use model::types::DataType;
+
+pub fn find(name: &str, args: &[Option<DataType>]) -> Option<Result<Vec<Function>, QueryError>> {
+    let body: super::Body = match name {
+        "similarity_cosine" => |f, a, _: &CallContext<'_>| compute(f, a, cosine),
+        "similarity_euclidean" => |f, a, _: &CallContext<'_>| compute(f, a, euclidean),
+        "similarity_dot_product" => |f, a, _: &CallContext<'_>| compute(f, a, dot_product),
+        _ => return None,
+    };
+    Some(make(name, args, body).map(|f| vec![f]))
+}
+
+fn make(name: &str, args: &[Option<DataType>], body: super::Body) -> Result<Function, QueryError> {
+    if args.len() != 2 {
+        return Err(wrong_count(name, "2", args.len()));
+    }
+    // One of the two may be a literal or a marker: it has the type of the other.
+    let is_vector = |t: &DataType| matches!(t, DataType::Vector { .. });
+    let vector = args.iter().flatten().find(|t| is_vector(t)).cloned();
+    let vector = match vector {
+        Some(vector) => vector,
+        None => known(name, args, 0)?,
+    };
+    match &vector {
+        DataType::Vector { element, .. } if **element == DataType::Float => {}
+        other => {
+            return Err(QueryError::invalid(format!(
+                "Function system.{name} requires a float vector argument, but found argument of type {other}"
+            )));
+        }
+    }
+    for arg in args.iter().flatten() {
+        if let (DataType::Vector { dimensions: a, .. }, DataType::Vector { dimensions: b, .. }) =
+            (arg, &vector)
+            && a != b
+        {
+            return Err(QueryError::invalid(format!(
+                "All arguments of function system.{name} must have the same vector dimensions"
+            )));
+        }
+    }
+    Ok(Function::new(name, vec![vector.clone(), vector], DataType::Float, body))
+}
+
+/// The numbers of a float vector.
+pub fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.as_chunks::<4>().0.iter().map(|b| f32::from_be_bytes(*b)).collect()
+}
+
+fn compute(function: &Function, args: &Args<'_>, measure: fn(&[f32], &[f32]) -> f32) -> CallResult {
+    let [Some(left), Some(right)] = args else { return Ok(None) };
+    let (left, right) = (floats(left), floats(right));
+    let zero = |v: &[f32]| v.iter().all(|x| *x == 0.0);
+    if &*function.name == "system.similarity_cosine" && (zero(&left) || zero(&right)) {
+        let text = "Function system.similarity_cosine doesn't support all-zero vectors.";
+        return Err(QueryError::invalid(text));
+    }
+    Ok(Some(measure(&left, &right).to_be_bytes().to_vec()))
+}
+
+fn dot(left: &[f32], right: &[f32]) -> f32 {
+    left.iter().zip(right).map(|(a, b)| a * b).sum()
+}
+
+/// Cosine, moved to 0..1 as the index does it.
+pub fn cosine(left: &[f32], right: &[f32]) -> f32 {
+    let norm = (dot(left, left) as f64 * dot(right, right) as f64).sqrt();
+    (1.0 + (dot(left, right) as f64 / norm) as f32) / 2.0
+}
+
+pub fn euclidean(left: &[f32], right: &[f32]) -> f32 {
+    let squares: f32 = left.iter().zip(right).map(|(a, b)| (a - b) * (a - b)).sum();
+    1.0 / (1.0 + squares)
+}
+
+pub fn dot_product(left: &[f32], right: &[f32]) -> f32 {
+    (1.0 + dot(left, right)) / 2.0
+}

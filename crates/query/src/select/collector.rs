@@ -1,0 +1,399 @@
+//! The sink of a read: filters, limits, groups and writes rows, and knows where a page ended.
+
+use super::aggregate::State;
+use super::cell_info::CellInfos;
+use super::filter::BoundFilter;
+use super::output::Output;
+use super::paging::SequenceState;
+use super::plan::SelectPlan;
+use super::scratch::Scratch;
+use crate::context::{Ids, Request};
+use crate::error::QueryError;
+use crate::expr::Env;
+use crate::spec::put_value;
+use model::key::PartitionKey;
+use model::row::RowView;
+use std::borrow::Cow;
+use store::{Flow, Position, Sink};
+
+/// How much a page may hold.
+#[derive(Clone, Copy, Debug)]
+pub struct PageBudget {
+    pub rows: u64,
+    pub bytes: usize,
+}
+
+/// Why the collector stopped the read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The page is full and there is at least one more row.
+    PageFull,
+    /// LIMIT is reached: nothing follows.
+    LimitReached,
+}
+
+pub struct Collector<'p, 'c> {
+    plan: &'p SelectPlan,
+    request: Request<'p>,
+    ids: &'c dyn Ids,
+    filters: Vec<BoundFilter<'p>>,
+    infos: CellInfos,
+    scratch: Scratch,
+    budget: PageBudget,
+    pub body: Vec<u8>,
+    pub count: u64,
+    pub limit_left: Option<u64>,
+    per_partition: Option<u64>,
+    partition_left: Option<u64>,
+    /// The partition at hand.
+    key: Option<PartitionKey>,
+    has_static: bool,
+    rows_met: bool,
+    /// Place of the last row that was looked at and dealt with.
+    last: Vec<u8>,
+    last_state: LastState,
+    last_key: Option<PartitionKey>,
+    group: Option<Group>,
+    pub stopped: Option<Stop>,
+    pub error: Option<QueryError>,
+    /// Clustering bytes and end in `body` of every row, when a merge wants them.
+    pub trace: Option<Vec<(Vec<u8>, usize)>>,
+}
+
+/// What `last` means.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LastState {
+    /// The row with that clustering was dealt with.
+    Row,
+    /// The whole partition was dealt with.
+    Partition,
+}
+
+/// The group being aggregated.
+struct Group {
+    /// GROUP BY values of the group.
+    keys: Vec<Option<Vec<u8>>>,
+    /// Inputs of its first row, for columns that are not aggregated.
+    first: Vec<Option<Vec<u8>>>,
+    states: Vec<State>,
+}
+
+impl<'p, 'c> Collector<'p, 'c> {
+    pub fn new(
+        plan: &'p SelectPlan,
+        request: &Request<'p>,
+        ids: &'c dyn Ids,
+        budget: PageBudget,
+        limits: (Option<u64>, Option<u64>),
+    ) -> Result<Collector<'p, 'c>, QueryError> {
+        let filters: Result<Vec<_>, _> = plan.filters.iter().map(|f| f.bind(request, ids)).collect();
+        Ok(Collector {
+            plan,
+            request: *request,
+            ids,
+            filters: filters?,
+            infos: CellInfos::bind(&plan.layout.infos, &plan.inputs, request, ids)?,
+            scratch: Scratch::new(&plan.layout, request.now_seconds),
+            budget,
+            body: Vec::new(),
+            count: 0,
+            limit_left: limits.0,
+            per_partition: limits.1,
+            partition_left: limits.1,
+            key: None,
+            has_static: false,
+            rows_met: false,
+            last: Vec::new(),
+            last_state: LastState::Partition,
+            last_key: None,
+            group: None,
+            stopped: None,
+            error: None,
+            trace: None,
+        })
+    }
+
+    /// Takes up where an earlier page ended.
+    pub fn resume(&mut self, state: &SequenceState) {
+        self.key = Some(state.position.key.clone());
+        self.last_key = self.key.clone();
+        self.rows_met = state.rows_met;
+        self.limit_left = state.limit_left;
+        self.partition_left = state.partition_left;
+        match &state.position.clustering {
+            Some(clustering) => {
+                self.last = clustering.clone();
+                self.last_state = LastState::Row;
+            }
+            None => self.last_state = LastState::Partition,
+        }
+    }
+
+    /// Where the next page starts; `None` when nothing was dealt with yet.
+    pub fn state(&self) -> Option<SequenceState> {
+        let key = self.last_key.clone()?;
+        let clustering = (self.last_state == LastState::Row).then(|| self.last.clone());
+        // The counters are those of the partition at hand, which may be a later one.
+        let same = self.key.as_ref() == Some(&key);
+        Some(SequenceState {
+            position: Position { key, clustering },
+            rows_met: !same || self.rows_met,
+            limit_left: self.limit_left,
+            partition_left: if same {
+                self.partition_left
+            } else {
+                Some(0).filter(|_| self.per_partition.is_some())
+            },
+        })
+    }
+
+    /// Moves the place to resume at to where the store paused.
+    pub fn paused_at(&mut self, position: &Position) {
+        self.last_key = Some(position.key.clone());
+        match &position.clustering {
+            Some(clustering) => {
+                self.last.clear();
+                self.last.extend_from_slice(clustering);
+                self.last_state = LastState::Row;
+            }
+            None => self.last_state = LastState::Partition,
+        }
+    }
+
+    /// Ends the last group; to be called when everything was read.
+    pub fn finish(&mut self) -> Result<(), QueryError> {
+        let Some(grouping) = &self.plan.grouping else { return Ok(()) };
+        if self.group.is_none() && grouping.keys.is_empty() && self.count == 0 {
+            // Aggregates over no rows still have an answer.
+            let first = vec![None; self.plan.inputs.len()];
+            let states: Result<Vec<State>, _> = grouping.aggregates.iter().map(|a| a.begin()).collect();
+            self.group = Some(Group { keys: Vec::new(), first, states: states? });
+        }
+        self.end_group()
+    }
+
+    fn full(&self) -> bool {
+        self.count >= self.budget.rows || (self.body.len() >= self.budget.bytes && self.count > 0)
+    }
+
+    fn mark(&mut self, clustering: Option<&[u8]>) {
+        if self.last_key != self.key {
+            self.last_key = self.key.clone();
+        }
+        match clustering {
+            Some(clustering) => {
+                self.last.clear();
+                self.last.extend_from_slice(clustering);
+                self.last_state = LastState::Row;
+            }
+            None => self.last_state = LastState::Partition,
+        }
+    }
+
+    /// Deals with the row in the scratch; `clustering` is `None` for a static row that stands alone.
+    fn take(&mut self, clustering: Option<&[u8]>, row: &[u8]) -> Result<Flow, QueryError> {
+        if !self.filters.is_empty() && !self.passes(row)? {
+            self.mark(clustering);
+            return Ok(Flow::Continue);
+        }
+        if self.plan.grouping.is_some() {
+            return self.aggregate(clustering, row);
+        }
+        if self.full() {
+            self.stopped = Some(Stop::PageFull);
+            return Ok(Flow::Stop);
+        }
+        self.put(row)?;
+        if let Some(trace) = &mut self.trace {
+            trace.push((clustering.unwrap_or_default().to_vec(), self.body.len()));
+        }
+        self.mark(clustering);
+        Ok(self.counted())
+    }
+
+    /// Counts a result row against the limits.
+    fn counted(&mut self) -> Flow {
+        self.count += 1;
+        if let Some(left) = &mut self.limit_left {
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                self.stopped = Some(Stop::LimitReached);
+                return Flow::Stop;
+            }
+        }
+        if let Some(left) = &mut self.partition_left {
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                self.mark(None);
+                return Flow::NextPartition;
+            }
+        }
+        if self.plan.distinct {
+            self.mark(None);
+            return Flow::NextPartition;
+        }
+        Flow::Continue
+    }
+
+    fn passes(&self, row: &[u8]) -> Result<bool, QueryError> {
+        let inputs = self.scratch.values(row);
+        let env = self.env(&inputs);
+        for filter in &self.filters {
+            if !filter.passes(&env)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn env<'v>(&self, inputs: &'v [Option<Cow<'v, [u8]>>]) -> Env<'v, 'c>
+    where
+        'p: 'v,
+    {
+        Env { values: self.request.values, inputs, now_micros: self.request.now_micros, ids: self.ids }
+    }
+
+    fn put(&mut self, row: &[u8]) -> Result<(), QueryError> {
+        if let Output::Slots(slots) = &self.plan.output {
+            for slot in slots {
+                put_value(&mut self.body, self.scratch.value(*slot, row));
+            }
+            return Ok(());
+        }
+        let inputs = self.scratch.values(row);
+        let env = Env {
+            values: self.request.values,
+            inputs: &inputs,
+            now_micros: self.request.now_micros,
+            ids: self.ids,
+        };
+        self.plan.output.put(&env, &mut self.body)
+    }
+
+    fn aggregate(&mut self, clustering: Option<&[u8]>, row: &[u8]) -> Result<Flow, QueryError> {
+        let Some(grouping) = &self.plan.grouping else { return Ok(Flow::Continue) };
+        let inputs = self.scratch.values(row);
+        let env = self.env(&inputs);
+        let mut keys = Vec::with_capacity(grouping.keys.len());
+        for key in &grouping.keys {
+            keys.push(key.evaluate_in(&env)?.into_bytes().map(Cow::into_owned));
+        }
+        if self.group.as_ref().is_some_and(|group| group.keys != keys) {
+            drop(inputs);
+            self.end_group()?;
+            // The row begins the next group; the page must have room for that one.
+            if let Some(Stop::LimitReached) = self.stopped {
+                return Ok(Flow::Stop);
+            }
+            if self.partition_left == Some(0) {
+                self.mark(None);
+                return Ok(Flow::NextPartition);
+            }
+            return self.aggregate(clustering, row);
+        }
+        if self.group.is_none() {
+            if !grouping.keys.is_empty() && self.full() {
+                self.stopped = Some(Stop::PageFull);
+                return Ok(Flow::Stop);
+            }
+            let first = inputs.iter().map(|v| v.as_deref().map(<[u8]>::to_vec)).collect();
+            let states: Result<Vec<State>, _> = grouping.aggregates.iter().map(|a| a.begin()).collect();
+            self.group = Some(Group { keys, first, states: states? });
+        }
+        if let Some(group) = &mut self.group {
+            for (aggregate, state) in grouping.aggregates.iter().zip(&mut group.states) {
+                aggregate.add(state, &env)?;
+            }
+        }
+        drop(inputs);
+        self.mark(clustering);
+        Ok(Flow::Continue)
+    }
+
+    /// Writes the group at hand, if there is one. Its rows are behind the reader.
+    fn end_group(&mut self) -> Result<(), QueryError> {
+        let Some(group) = self.group.take() else { return Ok(()) };
+        let results: Vec<Option<Vec<u8>>> = group.states.into_iter().map(State::finish).collect();
+        let mut inputs: Vec<Option<Cow<'_, [u8]>>> =
+            group.first.into_iter().map(|v| v.map(Cow::Owned)).collect();
+        for (slot, input) in self.plan.inputs.iter().enumerate() {
+            if let super::Source::Aggregate(number) = input.source {
+                inputs[slot] = results.get(number).and_then(|r| r.as_deref()).map(Cow::Borrowed);
+            }
+        }
+        let env = Env {
+            values: self.request.values,
+            inputs: &inputs,
+            now_micros: self.request.now_micros,
+            ids: self.ids,
+        };
+        self.plan.output.put(&env, &mut self.body)?;
+        self.count += 1;
+        if let Some(left) = &mut self.limit_left {
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                self.stopped = Some(Stop::LimitReached);
+            }
+        }
+        if let Some(left) = &mut self.partition_left {
+            *left = left.saturating_sub(1);
+        }
+        Ok(())
+    }
+
+    fn flow(&mut self, flow: Result<Flow, QueryError>) -> Flow {
+        flow.unwrap_or_else(|error| {
+            self.error = Some(error);
+            Flow::Stop
+        })
+    }
+}
+
+impl Sink for Collector<'_, '_> {
+    fn partition(&mut self, key: &PartitionKey) -> Flow {
+        if self.key.as_ref() != Some(key) {
+            self.key = Some(key.clone());
+            self.rows_met = false;
+            self.partition_left = self.per_partition;
+        }
+        self.has_static = false;
+        self.scratch.partition(&self.plan.table, &self.plan.layout, key);
+        if self.partition_left == Some(0) { Flow::NextPartition } else { Flow::Continue }
+    }
+
+    fn static_row(&mut self, row: RowView<'_>) -> Flow {
+        self.has_static = true;
+        self.scratch.static_row(&self.plan.layout, &self.plan.inputs, &self.infos, row);
+        Flow::Continue
+    }
+
+    fn row(&mut self, clustering: &[u8], row: RowView<'_>) -> Flow {
+        self.rows_met = true;
+        let plan = self.plan;
+        self.scratch.row(&plan.table, &plan.layout, &plan.inputs, &self.infos, clustering, row);
+        let flow = self.take(Some(clustering), row.body());
+        self.flow(flow)
+    }
+
+    fn partition_end(&mut self) -> Flow {
+        let mut flow = Flow::Continue;
+        if !self.rows_met && self.has_static && self.plan.static_rows {
+            self.scratch.clear_row(&self.plan.layout);
+            let taken = self.take(None, &[]);
+            flow = self.flow(taken);
+            self.rows_met = flow != Flow::Stop;
+        }
+        if flow == Flow::Stop {
+            return Flow::Stop;
+        }
+        // Groups made by GROUP BY never span partitions.
+        if self.plan.grouping.as_ref().is_some_and(|grouping| !grouping.keys.is_empty()) {
+            let ended = self.end_group().map(|()| match self.stopped {
+                Some(_) => Flow::Stop,
+                None => Flow::Continue,
+            });
+            return self.flow(ended);
+        }
+        Flow::Continue
+    }
+}

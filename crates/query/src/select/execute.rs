@@ -1,0 +1,266 @@
+//! Running a read plan against a store.
+
+use super::collector::{Collector, PageBudget, Stop};
+use super::limits::bind_limit;
+use super::merge;
+use super::paging::{PagingState, SequenceState, malformed};
+use super::plan::SelectPlan;
+use crate::context::Context;
+use crate::error::QueryError;
+use crate::restrict::{PartitionRestriction, PartitionSet, Terms};
+use crate::spec::Rows;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::Poll;
+use store::{Partitions, Position, Read, ReadEnd, Slice, Store, TableId};
+
+/// A filtering page ends, however few rows it has, after this many pauses of the scan.
+const FILTER_PAUSES_MAX: u32 = 10;
+
+/// An unpaged result may be this many times as large as a page before it is refused.
+const UNPAGED_FACTOR: usize = 32;
+
+/// Runs a plan and gives one page of rows.
+pub async fn execute<S: Store>(plan: &SelectPlan, context: &Context<'_, S>) -> Result<Rows, QueryError> {
+    plan.warnings.iter().for_each(|warning| context.warn(warning.clone()));
+    warn_about_aggregation(plan, context);
+    if plan.table.is_virtual() {
+        let rows = context.virtuals.rows(&plan.table)?;
+        run(plan, &rows, context).await
+    } else {
+        run(plan, context.store, context).await
+    }
+}
+
+async fn run<S: Store, T: Store>(
+    plan: &SelectPlan,
+    store: &T,
+    context: &Context<'_, S>,
+) -> Result<Rows, QueryError> {
+    let (request, ids) = (&context.request, context.ids);
+    let limit = bind_limit(&plan.limit, "LIMIT", request, ids)?;
+    let per_partition = bind_limit(&plan.per_partition_limit, "PER PARTITION LIMIT", request, ids)?;
+    let partitions = plan.restrictions.partitions(request, ids)?;
+    let slices = if plan.distinct { vec![Slice::all()] } else { plan.restrictions.slices(request, ids)? };
+    let state = match request.paging_state {
+        Some(bytes) => Some(PagingState::decode(bytes, plan.table.id)?),
+        None => None,
+    };
+    let mut scan = Scan {
+        plan,
+        store,
+        context,
+        limits: (limit, per_partition),
+        read: first_read(plan, slices, context),
+        tombstones: 0,
+        pauses: 0,
+        short_pages: true,
+    };
+    let rows = match (plan.merge_columns, partitions) {
+        (Some(columns), PartitionSet::Keys(keys)) if keys.len() > 1 => {
+            merge::run(&mut scan, &keys, columns, state).await?
+        }
+        (_, partitions) => {
+            let state = match state {
+                None => None,
+                Some(PagingState::Sequence(state)) => Some(state),
+                Some(PagingState::Merge { .. }) => return Err(malformed()),
+            };
+            scan.sequence(partitions, state).await?
+        }
+    };
+    scan.warn_about_tombstones(rows.count);
+    Ok(rows)
+}
+
+fn first_read<S: Store>(plan: &SelectPlan, slices: Vec<Slice>, context: &Context<'_, S>) -> Read {
+    Read {
+        table: TableId(plan.table.id),
+        partitions: Partitions::all(),
+        slices,
+        reverse: plan.reverse,
+        statics: plan.layout.wants_statics || (plan.static_rows && plan.table.has_statics()),
+        after: None,
+        now_seconds: context.request.now_seconds,
+        scan_limit: context.limits.scan_entries,
+        tombstone_limit: context.limits.tombstones_fail,
+    }
+}
+
+/// One execution in progress.
+pub struct Scan<'a, 'r, S: Store, T: Store> {
+    pub plan: &'a SelectPlan,
+    store: &'a T,
+    pub context: &'a Context<'r, S>,
+    pub limits: (Option<u64>, Option<u64>),
+    pub read: Read,
+    tombstones: u64,
+    pauses: u32,
+    /// A filtering page may end before it is full.
+    pub short_pages: bool,
+}
+
+/// How the reading of some partitions ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    Complete,
+    /// The collector has what it wants, or nothing more is allowed.
+    Stopped,
+    /// A filtering page has looked at enough.
+    Budget,
+}
+
+impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
+    pub fn budget(&self) -> PageBudget {
+        let bytes = self.context.limits.page_bytes_max;
+        match self.context.request.page_size {
+            Some(rows) => PageBudget { rows: u64::from(rows.max(1)), bytes },
+            None => PageBudget { rows: u64::MAX, bytes: bytes.saturating_mul(UNPAGED_FACTOR) },
+        }
+    }
+
+    /// Partitions one after the other.
+    async fn sequence(
+        &mut self,
+        partitions: PartitionSet,
+        state: Option<SequenceState>,
+    ) -> Result<Rows, QueryError> {
+        let budget = self.budget();
+        let mut collector =
+            Collector::new(self.plan, &self.context.request, self.context.ids, budget, self.limits)?;
+        if let Some(state) = &state {
+            collector.resume(state);
+        }
+        let after = state.map(|s| s.position);
+        let mut ended = Ended::Complete;
+        if collector.limit_left != Some(0) {
+            ended = match partitions {
+                PartitionSet::Range { start, end } => {
+                    self.read.partitions = Partitions::Range { start, end };
+                    self.read.after = after;
+                    self.drive(&mut collector).await?
+                }
+                PartitionSet::Keys(keys) => self.each_key(keys, after, &mut collector).await?,
+            };
+        }
+        let more = match (ended, collector.stopped) {
+            (Ended::Budget, _) | (_, Some(Stop::PageFull)) => true,
+            (_, Some(Stop::LimitReached) | None) => false,
+        };
+        if more && self.context.request.page_size.is_none() {
+            return Err(too_large(budget));
+        }
+        if !more && collector.stopped.is_none() {
+            collector.finish()?;
+        }
+        let paging_state = match more {
+            true => collector.state().map(|s| PagingState::Sequence(s).encode(self.plan.table.id)),
+            false => None,
+        };
+        Ok(Rows {
+            columns: self.plan.columns.clone(),
+            count: u32::try_from(collector.count).unwrap_or(u32::MAX),
+            body: collector.body,
+            paging_state,
+        })
+    }
+
+    async fn each_key(
+        &mut self,
+        keys: Vec<model::key::PartitionKey>,
+        after: Option<Position>,
+        collector: &mut Collector<'_, '_>,
+    ) -> Result<Ended, QueryError> {
+        let start = match &after {
+            None => 0,
+            Some(after) => keys.iter().position(|key| *key == after.key).ok_or_else(malformed)?,
+        };
+        let mut after = after;
+        for key in keys.into_iter().skip(start) {
+            self.read.after = after.take();
+            if self.read.after.as_ref().is_some_and(|a| a.clustering.is_none()) {
+                continue;
+            }
+            self.read.partitions = Partitions::One(key);
+            match self.drive(collector).await? {
+                Ended::Complete => {}
+                ended => return Ok(ended),
+            }
+        }
+        Ok(Ended::Complete)
+    }
+
+    /// Reads until the partitions are exhausted or the collector has enough, giving way to other
+    /// work of the shard at every pause.
+    pub async fn drive(&mut self, collector: &mut Collector<'_, '_>) -> Result<Ended, QueryError> {
+        loop {
+            let outcome = self.store.read(&self.read, collector).await?;
+            self.tombstones += outcome.tombstones;
+            if let Some(error) = collector.error.take() {
+                return Err(error);
+            }
+            match outcome.end {
+                ReadEnd::Complete => return Ok(Ended::Complete),
+                ReadEnd::Stopped => return Ok(Ended::Stopped),
+                ReadEnd::Paused(position) => {
+                    self.pauses += 1;
+                    let paged = self.context.request.page_size.is_some();
+                    let short =
+                        self.short_pages && paged && self.plan.is_filtering() && self.plan.grouping.is_none();
+                    if short && self.pauses >= FILTER_PAUSES_MAX {
+                        collector.paused_at(&position);
+                        return Ok(Ended::Budget);
+                    }
+                    self.read.after = Some(position);
+                    yield_now().await;
+                }
+            }
+        }
+    }
+
+    fn warn_about_tombstones(&self, rows: u32) {
+        if self.tombstones > self.context.limits.tombstones_warn {
+            self.context.warn(format!(
+                "Read {rows} live rows and {} tombstone cells for query on table {}.{} (see tombstone_warn_threshold)",
+                self.tombstones, self.plan.table.keyspace, self.plan.table.name
+            ));
+        }
+    }
+}
+
+/// The answer to an unpaged query whose result outgrows every bound.
+pub fn too_large(budget: PageBudget) -> QueryError {
+    QueryError::invalid(format!(
+        "The result is larger than {} bytes; set a page size to read it in pages, or a LIMIT",
+        budget.bytes
+    ))
+}
+
+fn warn_about_aggregation<S: Store>(plan: &SelectPlan, context: &Context<'_, S>) {
+    if plan.grouping.is_none() || plan.table.is_virtual() {
+        return;
+    }
+    match &plan.restrictions.partitions {
+        PartitionRestriction::Range(_) => context.warn("Aggregation query used without partition key"),
+        PartitionRestriction::Keys { columns, .. } if !columns.iter().all(Terms::is_one) => {
+            context.warn("Aggregation query used on multiple partition keys (IN restriction)");
+        }
+        PartitionRestriction::Keys { .. } => {}
+    }
+}
+
+/// Lets other tasks of the shard run.
+fn yield_now() -> impl Future<Output = ()> {
+    struct Yield(bool);
+    impl Future for Yield {
+        type Output = ();
+        fn poll(mut self: Pin<&mut Self>, context: &mut std::task::Context<'_>) -> Poll<()> {
+            if std::mem::replace(&mut self.0, true) {
+                return Poll::Ready(());
+            }
+            context.waker().wake_by_ref();
+            Poll::Pending
+        }
+    }
+    Yield(false)
+}

@@ -1,0 +1,70 @@
+//! How a row becomes bytes of the result.
+
+use crate::error::QueryError;
+use crate::expr::{Env, Expr, Node};
+use crate::spec::put_value;
+use std::sync::Arc;
+
+#[derive(Clone, Debug)]
+pub enum Output {
+    /// Inputs as they are: the fast path.
+    Slots(Vec<usize>),
+    Exprs(Vec<Expr>),
+    /// One JSON object per row: member names and values.
+    Json(Vec<(Arc<str>, Expr)>),
+}
+
+impl Output {
+    /// Bare inputs need no evaluation.
+    pub fn simplified(self) -> Output {
+        let slot = |e: &Expr| match e.node {
+            Node::Input(slot) => Some(slot),
+            _ => None,
+        };
+        match self {
+            Output::Exprs(exprs) => match exprs.iter().map(slot).collect::<Option<Vec<_>>>() {
+                Some(slots) => Output::Slots(slots),
+                None => Output::Exprs(exprs),
+            },
+            other => other,
+        }
+    }
+
+    /// Appends the row whose inputs are in `env`.
+    pub fn put(&self, env: &Env<'_, '_>, body: &mut Vec<u8>) -> Result<(), QueryError> {
+        match self {
+            Output::Slots(slots) => {
+                for slot in slots {
+                    put_value(body, env.inputs.get(*slot).and_then(|v| v.as_deref()));
+                }
+            }
+            Output::Exprs(exprs) => {
+                for expr in exprs {
+                    put_value(body, expr.evaluate_in(env)?.bytes());
+                }
+            }
+            Output::Json(members) => {
+                let text = json_object(members, env)?;
+                put_value(body, Some(text.as_bytes()));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn json_object(members: &[(Arc<str>, Expr)], env: &Env<'_, '_>) -> Result<String, QueryError> {
+    let mut text = String::from("{");
+    for (i, (name, expr)) in members.iter().enumerate() {
+        if i > 0 {
+            text.push_str(", ");
+        }
+        text.push_str(name);
+        text.push_str(": ");
+        match expr.evaluate_in(env)?.bytes() {
+            Some(bytes) => model::json::put_json(&mut text, &expr.data_type, bytes),
+            None => text.push_str("null"),
+        }
+    }
+    text.push('}');
+    Ok(text)
+}

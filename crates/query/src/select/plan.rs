@@ -1,0 +1,86 @@
+//! What a SELECT does, as data.
+
+use super::aggregate::Aggregate;
+use super::filter::Filter;
+use super::input::Input;
+use super::layout::Layout;
+use super::output::Output;
+use crate::expr::Expr;
+use crate::restrict::Restrictions;
+use crate::spec::ColumnSpec;
+use schema::Table;
+use std::sync::Arc;
+
+#[derive(Clone, Debug)]
+pub struct SelectPlan {
+    pub table: Arc<Table>,
+    /// Result columns as the client sees them.
+    pub columns: Arc<[ColumnSpec]>,
+    pub restrictions: Restrictions,
+    pub filters: Vec<Filter>,
+    pub inputs: Vec<Input>,
+    pub output: Output,
+    /// One row per partition: its key and static columns.
+    pub distinct: bool,
+    /// Rows inside each partition in descending storage order.
+    pub reverse: bool,
+    /// ORDER BY over several partitions: rows are merged by this many leading clustering columns.
+    pub merge_columns: Option<usize>,
+    pub limit: Option<Expr>,
+    pub per_partition_limit: Option<Expr>,
+    pub grouping: Option<Grouping>,
+    /// A partition with static data but no rows gives one row.
+    pub static_rows: bool,
+    /// Said to the client with every answer: what the statement costs and what would serve it.
+    pub warnings: Vec<String>,
+    pub(super) layout: Layout,
+}
+
+/// Aggregation: rows with equal keys become one.
+#[derive(Clone, Debug, Default)]
+pub struct Grouping {
+    pub aggregates: Vec<Aggregate>,
+    /// GROUP BY; a group never spans partitions when this is not empty. Empty: all rows are one group.
+    pub keys: Vec<Expr>,
+}
+
+/// The parts of a plan that a dialect decides; the rest is derived.
+#[derive(Clone, Debug)]
+pub struct SelectParts {
+    pub columns: Vec<ColumnSpec>,
+    pub restrictions: Restrictions,
+    pub filters: Vec<Filter>,
+    pub inputs: Vec<Input>,
+    pub output: Output,
+}
+
+impl SelectPlan {
+    /// A plan that reads everything its restrictions name, in storage order.
+    pub fn new(parts: SelectParts) -> SelectPlan {
+        let SelectParts { columns, restrictions, filters, inputs, output } = parts;
+        let table = restrictions.table.clone();
+        let layout = Layout::new(&table, &inputs);
+        SelectPlan {
+            table,
+            columns: columns.into(),
+            restrictions,
+            filters,
+            inputs,
+            output: output.simplified(),
+            distinct: false,
+            reverse: false,
+            merge_columns: None,
+            limit: None,
+            per_partition_limit: None,
+            grouping: None,
+            static_rows: true,
+            warnings: Vec::new(),
+            layout,
+        }
+    }
+
+    /// Whether rows are read that are not returned.
+    pub fn is_filtering(&self) -> bool {
+        !self.filters.is_empty()
+    }
+}
