@@ -3,10 +3,10 @@
 use crate::ast::BindMarker;
 use crate::error::SyntaxError;
 use crate::lex::{Fault, Keyword, Token, TokenKind};
-use crate::span::{Position, Span};
+use crate::span::{LineIndex, Position, Span};
 
-/// Terms and types may nest this deep. Real statements stay below 10; a level costs about 2 KiB of stack in a debug
-/// build, and every later pass over the tree recurses as deep.
+/// Terms and types may nest this deep. Real statements stay below 10. A level costs about 14 KiB of stack in a debug
+/// build, so this is less than half of a thread's usual 2 MiB; every later pass over the tree recurses as deep.
 pub const DEPTH_MAX: u32 = 64;
 
 /// Operators and accesses (`+`, `.f`, `[k]`) in one expression: they make the tree deep without nesting in the text.
@@ -23,11 +23,22 @@ pub(super) struct Parser<'a> {
     pub operators: u32,
     /// Present when parsing a script: errors inside a batch are collected here, and the batch goes on.
     pub collected: Option<Vec<SyntaxError>>,
+    /// Present when parsing a script: finding the line of each of many errors must not walk the file each time.
+    pub lines: Option<LineIndex>,
 }
 
 impl<'a> Parser<'a> {
     pub fn new(text: &'a str, tokens: Vec<Token>) -> Self {
-        Parser { text, tokens, at: 0, markers: Vec::new(), depth: 0, operators: 0, collected: None }
+        Parser {
+            text,
+            tokens,
+            at: 0,
+            markers: Vec::new(),
+            depth: 0,
+            operators: 0,
+            collected: None,
+            lines: None,
+        }
     }
 
     /// The token `ahead` places on; Eof behind the last.
@@ -186,13 +197,20 @@ impl<'a> Parser<'a> {
 
     /// An error whose sentence in Cassandra has no line: the text is well-formed but says something impossible.
     pub fn refused(&self, span: Span, message: impl Into<String>) -> SyntaxError {
-        let Position { line, column } = span.position(self.text);
+        let Position { line, column } = self.position(span);
         SyntaxError { span, line, column, message: message.into() }
+    }
+
+    fn position(&self, span: Span) -> Position {
+        match &self.lines {
+            Some(lines) => lines.position(self.text, span.start),
+            None => span.position(self.text),
+        }
     }
 
     fn located(&self, token: Token, sentence: &str, hint: &str) -> SyntaxError {
         let span = token.span();
-        let Position { line, column } = span.position(self.text);
+        let Position { line, column } = self.position(span);
         let (sentence, hint) = match token.kind {
             TokenKind::Bad(fault) => fault_sentence(fault, self.text_of(token)),
             _ => (sentence.to_string(), hint.to_string()),
@@ -209,7 +227,9 @@ impl<'a> Parser<'a> {
         }
         let text = self.text_of(token);
         let inner = match token.kind {
-            TokenKind::String | TokenKind::QuotedName => text.get(1..text.len() - 1).unwrap_or(text),
+            TokenKind::String | TokenKind::QuotedName if text.len() > 2 => {
+                text.get(1..text.len() - 1).unwrap_or(text)
+            }
             _ => text,
         };
         match inner.char_indices().nth(SHOWN_MAX) {

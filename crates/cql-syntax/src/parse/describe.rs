@@ -58,7 +58,7 @@ impl Parser<'_> {
             }
             Keyword::Type if named => {
                 self.bump();
-                DescribeTarget::Type(self.type_name()?)
+                DescribeTarget::Type(self.type_name("the name of a user-defined type")?)
             }
             Keyword::Function if named => {
                 self.bump();

@@ -39,7 +39,7 @@ impl Parser<'_> {
 
     pub fn drop_type(&mut self) -> Parse<DropNamed> {
         let if_exists = self.if_exists()?;
-        Ok(DropNamed { if_exists, name: self.type_name()? })
+        Ok(DropNamed { if_exists, name: self.type_name("the name of a user-defined type")? })
     }
 
     pub fn truncate(&mut self) -> Parse<QualifiedName> {

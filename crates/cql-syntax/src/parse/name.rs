@@ -26,17 +26,10 @@ impl Parser<'_> {
 
     /// A name that something new gets: it may not be empty.
     pub fn new_name(&mut self, what: &str) -> Parse<Ident> {
-        let name = self.name(what)?;
-        if name.name.is_empty() {
-            let message = format!("line {}: {what} may not be empty", self.at_span(&name));
-            return Err(self.refused(name.span, message));
+        if self.is(TokenKind::QuotedName) && self.text_of(self.token()) == "\"\"" {
+            return Err(self.no_viable(&format!("{what} may not be empty")));
         }
-        Ok(name)
-    }
-
-    fn at_span(&self, name: &Ident) -> String {
-        let position = name.span.position(self.text);
-        format!("{}:{} no viable alternative at input '\"\"'", position.line, position.column - 1)
+        self.name(what)
     }
 
     fn not_a_name(&self, what: &str) -> crate::SyntaxError {
@@ -83,7 +76,7 @@ impl Parser<'_> {
     }
 
     /// The name of a user-defined type: not that of a native type, nor one that Cassandra keeps for itself.
-    pub fn type_name(&mut self) -> Parse<QualifiedName> {
+    pub fn type_name(&mut self, what: &str) -> Parse<QualifiedName> {
         const KEPT: [&str; 6] = ["byte", "complex", "enum", "interval", "macaddr", "bitstring"];
         let keyspace = if is_name(self.kind()) && self.is_at(1, TokenKind::Dot) {
             let keyspace = self.name("a keyspace name")?;
@@ -98,7 +91,7 @@ impl Parser<'_> {
             kind => is_name(kind),
         };
         if !allowed {
-            return Err(self.no_viable("expected a type"));
+            return Err(self.no_viable(&format!("expected {what}")));
         }
         self.bump();
         let name = self.ident_of(token);

@@ -78,12 +78,14 @@ impl Parser<'_> {
             }
             TokenKind::String | TokenKind::DollarString | TokenKind::Uuid | TokenKind::Blob => true,
             TokenKind::NegativeNan | TokenKind::NegativeInfinity => true,
-            TokenKind::Question | TokenKind::Colon => true,
+            TokenKind::Question => true,
+            // Else the colon of a map entry: `{(a): 1}`.
+            TokenKind::Colon => is_name(self.kind_at(ahead + 1)),
             TokenKind::LeftParen | TokenKind::LeftBracket | TokenKind::LeftBrace => true,
             TokenKind::Keyword(Keyword::Null | Keyword::True | Keyword::False) => true,
             TokenKind::Keyword(Keyword::Nan | Keyword::Infinity | Keyword::Token) => true,
             // These are names too, but here they go on with the statement.
-            TokenKind::Keyword(Keyword::As) => false,
+            TokenKind::Keyword(Keyword::As) => !self.is_column_at(ahead),
             TokenKind::Keyword(Keyword::Per) => !self.is_word_at(ahead + 1, Keyword::Partition),
             TokenKind::Keyword(Keyword::Bypass) => !self.is_word_at(ahead + 1, Keyword::Cache),
             kind => is_name(kind) && (names == Names::Columns || !self.is_column_at(ahead)),

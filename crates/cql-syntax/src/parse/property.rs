@@ -1,9 +1,12 @@
 //! Properties.
 
+use std::collections::HashSet;
+
 use super::name::is_name;
 use super::{Parse, Parser};
-use crate::ast::{MapEntry, Property, PropertyValue};
+use crate::ast::{Expr, ExprKind, Literal, MapEntry, Property, PropertyValue};
 use crate::lex::{Keyword, TokenKind};
+use crate::span::Span;
 
 /// Which bare words may be the value of a property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,25 +20,22 @@ pub(super) enum Words {
 impl Parser<'_> {
     /// `property AND ...`
     pub fn properties(&mut self, words: Words) -> Parse<Vec<Property>> {
-        let mut properties: Vec<Property> = Vec::new();
-        loop {
-            let property = self.property(words)?;
-            self.check_new_property(&property, properties.iter())?;
-            properties.push(property);
-            if !self.eat_word(Keyword::And) {
-                return Ok(properties);
-            }
+        let mut properties = vec![self.property(words)?];
+        while self.eat_word(Keyword::And) {
+            properties.push(self.property(words)?);
         }
+        self.check_properties(properties.iter())?;
+        Ok(properties)
     }
 
-    pub fn check_new_property<'p>(
-        &self,
-        property: &Property,
-        mut earlier: impl Iterator<Item = &'p Property>,
-    ) -> Parse<()> {
-        if earlier.any(|other| other.name == property.name) {
-            let message = format!("Multiple definition for property '{}'", property.name.name);
-            return Err(self.refused(property.name.span, message));
+    /// A property may be given once.
+    pub fn check_properties<'p>(&self, properties: impl Iterator<Item = &'p Property>) -> Parse<()> {
+        let mut seen = HashSet::new();
+        for Property { name, .. } in properties {
+            if !seen.insert(&name.name) {
+                let message = format!("Multiple definitions for property '{}'", name.name);
+                return Err(self.refused(name.span, message));
+            }
         }
         Ok(())
     }
@@ -79,37 +79,51 @@ impl Parser<'_> {
     /// `{constant: constant, ...}`, possibly empty.
     pub fn property_map(&mut self) -> Parse<Vec<MapEntry>> {
         self.expect(TokenKind::LeftBrace, "to begin the map")?;
-        let mut entries: Vec<MapEntry> = Vec::new();
+        let mut entries = Vec::new();
         if self.eat(TokenKind::RightBrace) {
             return Ok(entries);
         }
-        loop {
-            let Some((key, key_span)) = self.constant() else {
-                return Err(self.not_in_map("name"));
-            };
-            self.expect(TokenKind::Colon, "between the key and the value of a map entry")?;
-            let Some((value, value_span)) = self.constant() else {
-                return Err(self.not_in_map("value"));
-            };
-            if entries.iter().any(|entry| entry.key.text() == key.text()) {
-                let message = format!("Multiple definition for property {}", key.text());
-                return Err(self.refused(key_span, message));
-            }
-            entries.push(MapEntry { key, key_span, value, value_span });
-            if !self.eat(TokenKind::Comma) {
-                break;
-            }
+        entries.push(self.map_entry()?);
+        while self.eat(TokenKind::Comma) {
+            entries.push(self.map_entry()?);
         }
         self.expect(TokenKind::RightBrace, "to close the map")?;
+        let mut seen = HashSet::new();
+        for entry in &entries {
+            if !seen.insert(entry.key.text()) {
+                let message = format!("Multiple definition for property {}", entry.key.text());
+                return Err(self.refused(entry.key_span, message));
+            }
+        }
         Ok(entries)
     }
 
-    fn not_in_map(&self, role: &str) -> crate::SyntaxError {
-        if self.is_marker() {
-            let message =
-                format!("Invalid property {role}: ? (bind variables are not supported in DDL queries)");
-            return self.refused(self.token().span(), message);
+    fn map_entry(&mut self) -> Parse<MapEntry> {
+        let (key, key_span) = self.map_constant(None)?;
+        self.expect(TokenKind::Colon, "between the key and the value of a map entry")?;
+        let (value, value_span) = self.map_constant(Some(&key))?;
+        Ok(MapEntry { key, key_span, value, value_span })
+    }
+
+    /// A constant as the key of an entry or, behind `key`, as its value. Other terms are refused in Cassandra's words.
+    fn map_constant(&mut self, key: Option<&Literal>) -> Parse<(Literal, Span)> {
+        let term = self.term()?;
+        let marker = if term.as_marker().is_some() {
+            " (bind variables are not supported in DDL queries)"
+        } else {
+            ""
+        };
+        match (term.kind, key) {
+            (ExprKind::Literal(literal), _) => Ok((literal, term.span)),
+            (kind, None) => {
+                let message = format!("Invalid property name: {}{marker}", Expr::new(kind));
+                Err(self.refused(term.span, message))
+            }
+            (kind, Some(key)) => {
+                let message =
+                    format!("Invalid property value: {} for property: {key}{marker}", Expr::new(kind));
+                Err(self.refused(term.span, message))
+            }
         }
-        self.no_viable(&format!("expected a constant as the {role} of a property in a map"))
     }
 }

@@ -6,6 +6,7 @@ use crate::ast::ParsedStatement;
 use crate::error::SyntaxError;
 use crate::lex::{Keyword, TokenKind, lex};
 use crate::script::Script;
+use crate::span::LineIndex;
 
 /// Every statement of the text. Behind an error it goes on at the next statement.
 pub(crate) fn parse_all(text: &str) -> Script {
@@ -16,6 +17,7 @@ pub(crate) fn parse_all(text: &str) -> Script {
     let tokens = lex(text, Some(&mut comments));
     let mut parser = Parser::new(text, tokens);
     parser.collected = Some(Vec::new());
+    parser.lines = Some(LineIndex::new(text));
     let mut statements = Vec::new();
     loop {
         while parser.eat(TokenKind::Semicolon) {}

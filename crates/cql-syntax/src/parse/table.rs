@@ -91,24 +91,19 @@ impl Parser<'_> {
 
     /// `[WITH option AND ...]` of a table or view
     pub fn table_options(&mut self) -> Parse<Vec<TableOption>> {
-        let mut options: Vec<TableOption> = Vec::new();
         if !self.eat_word(Keyword::With) {
-            return Ok(options);
+            return Ok(Vec::new());
         }
-        loop {
-            let option = self.table_option()?;
-            if let TableOption::Property(property) = &option {
-                let earlier = options.iter().filter_map(|option| match option {
-                    TableOption::Property(property) => Some(property),
-                    _ => None,
-                });
-                self.check_new_property(property, earlier)?;
-            }
-            options.push(option);
-            if !self.eat_word(Keyword::And) {
-                return Ok(options);
-            }
+        let mut options = vec![self.table_option()?];
+        while self.eat_word(Keyword::And) {
+            options.push(self.table_option()?);
         }
+        let properties = options.iter().filter_map(|option| match option {
+            TableOption::Property(property) => Some(property),
+            _ => None,
+        });
+        self.check_properties(properties)?;
+        Ok(options)
     }
 
     fn table_option(&mut self) -> Parse<TableOption> {
@@ -238,7 +233,7 @@ impl Parser<'_> {
 
     pub fn create_type(&mut self) -> Parse<CreateType> {
         let if_not_exists = self.if_not_exists()?;
-        let name = self.type_name()?;
+        let name = self.type_name("the name of a user-defined type")?;
         self.expect(TokenKind::LeftParen, "before the fields of the type")?;
         let mut fields = vec![self.field_def()?];
         while self.eat(TokenKind::Comma) {
@@ -259,7 +254,7 @@ impl Parser<'_> {
 
     pub fn alter_type(&mut self) -> Parse<AlterType> {
         let if_exists = self.if_exists()?;
-        let name = self.type_name()?;
+        let name = self.type_name("the name of a user-defined type")?;
         let change = if self.eat_word(Keyword::Alter) {
             let field = self.name("the name of a field")?;
             self.expect_word(Keyword::Type, "after the field")?;

@@ -82,7 +82,7 @@ impl Parser<'_> {
                 self.bump();
                 Err(self.mismatched(TokenKind::Lt, "after SET in a type"))
             }
-            _ => Ok(TypeKind::User(self.type_name()?)),
+            _ => Ok(TypeKind::User(self.type_name("a type")?)),
         }
     }
 

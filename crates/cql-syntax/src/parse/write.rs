@@ -1,11 +1,14 @@
 //! INSERT, UPDATE, DELETE and BATCH.
 
+use std::collections::HashMap;
+
 use super::name::is_name;
 use super::{Parse, Parser};
 use crate::ast::{
     Assignment, AssignmentOp, Batch, BatchKind, Delete, Expr, ExprKind, Ident, Insert, InsertSource, Literal,
     Modification, Target, Update, Using, UsingItem, UsingKind,
 };
+use crate::error::SyntaxError;
 use crate::lex::{Keyword, TokenKind};
 
 impl Parser<'_> {
@@ -19,7 +22,7 @@ impl Parser<'_> {
         let if_not_exists = if self.if_not_exists()? { Some(self.since(condition)) } else { None };
         let using = self.using(&[UsingKind::Timestamp, UsingKind::Ttl, UsingKind::Timeout])?;
         if self.is_word(Keyword::If) {
-            return Err(self.no_viable("IF NOT EXISTS stands before USING"));
+            return Err(self.mismatched_hint(TokenKind::Eof, "IF NOT EXISTS stands before USING"));
         }
         Ok(Insert { table, source, if_not_exists, using, span: self.since(start) })
     }
@@ -73,7 +76,8 @@ impl Parser<'_> {
                 _ => return Err(self.no_viable("expected TIMESTAMP, TTL or TIMEOUT after USING")),
             };
             if !allowed.contains(&kind) {
-                return Err(self.no_viable("a DELETE has no TTL; expected TIMESTAMP or TIMEOUT"));
+                let hint = "a DELETE has no TTL; expected TIMESTAMP or TIMEOUT";
+                return Err(self.mismatched_hint(TokenKind::Keyword(Keyword::Timestamp), hint));
             }
             self.bump();
             let value = match kind {
@@ -162,15 +166,16 @@ impl Parser<'_> {
 
     /// A column may be set as a whole once, or in parts, not both.
     fn check_assignments(&self, assignments: &[Assignment]) -> Parse<()> {
-        let whole = |assignment: &Assignment| {
-            matches!(assignment.target, Target::Column(_)) && assignment.op == AssignmentOp::Set
-        };
-        for (at, later) in assignments.iter().enumerate() {
-            let column = later.target.column();
-            let clash = assignments[..at]
-                .iter()
-                .any(|earlier| earlier.target.column() == column && (whole(earlier) || whole(later)));
-            if clash {
+        if assignments.len() < 2 {
+            return Ok(());
+        }
+        // For each column, whether it has been set as a whole.
+        let mut seen: HashMap<&str, bool> = HashMap::with_capacity(assignments.len());
+        for assignment in assignments {
+            let column = assignment.target.column();
+            let whole = matches!(assignment.target, Target::Column(_)) && assignment.op == AssignmentOp::Set;
+            let earlier = seen.insert(&column.name, whole);
+            if earlier.is_some_and(|earlier| earlier || whole) {
                 let message = format!("Multiple incompatible setting of column {}", column.name);
                 return Err(self.refused(column.span, message));
             }
@@ -217,11 +222,12 @@ impl Parser<'_> {
         }
         self.expect_word(Keyword::Batch, "after BEGIN")?;
         let using = self.using(&[UsingKind::Timestamp, UsingKind::Ttl, UsingKind::Timeout])?;
+        let end = if self.collected.is_some() { self.end_of_batch() } else { None };
         let mut statements = Vec::new();
         while !self.is_word(Keyword::Apply) {
             match self.modification() {
                 Ok(statement) => statements.push(statement),
-                Err(error) => self.recover_in_batch(error)?,
+                Err(error) => self.recover_in_batch(error, end)?,
             }
             self.eat(TokenKind::Semicolon);
         }
@@ -235,32 +241,31 @@ impl Parser<'_> {
             TokenKind::Keyword(Keyword::Insert) => Ok(Modification::Insert(Box::new(self.insert()?))),
             TokenKind::Keyword(Keyword::Update) => Ok(Modification::Update(Box::new(self.update()?))),
             TokenKind::Keyword(Keyword::Delete) => Ok(Modification::Delete(Box::new(self.delete()?))),
-            _ => Err(self
-                .no_viable("a batch holds INSERT, UPDATE and DELETE statements and ends with APPLY BATCH")),
+            _ => {
+                let hint = "a batch holds INSERT, UPDATE and DELETE statements and ends with APPLY BATCH";
+                Err(self.mismatched_hint(TokenKind::Keyword(Keyword::Apply), hint))
+            }
         }
     }
 
-    /// In a script, notes the error and goes on behind the next semicolon of the batch; else gives the error back.
-    fn recover_in_batch(&mut self, error: crate::SyntaxError) -> Parse<()> {
-        let Some(next) = self.next_in_batch() else { return Err(error) };
-        match &mut self.collected {
-            Some(collected) => collected.push(error),
-            None => return Err(error),
+    /// In a script, notes the error and goes on at the next semicolon of the batch; else gives the error back.
+    fn recover_in_batch(&mut self, error: SyntaxError, end: Option<usize>) -> Parse<()> {
+        let (Some(collected), Some(end)) = (&mut self.collected, end) else { return Err(error) };
+        if self.at > end {
+            return Err(error);
         }
-        self.at = next;
+        collected.push(error);
+        while self.at < end && !self.is(TokenKind::Semicolon) {
+            self.bump();
+        }
         Ok(())
     }
 
-    /// Where the batch goes on: at the next semicolon or APPLY; none if the batch has no end.
-    fn next_in_batch(&self) -> Option<usize> {
+    /// Where the APPLY of this batch stands; none if another batch begins before it.
+    fn end_of_batch(&self) -> Option<usize> {
         let rest = self.tokens.get(self.at..)?;
-        let begins = |kind: TokenKind| kind == TokenKind::Keyword(Keyword::Begin);
-        let ends = |kind: TokenKind| kind == TokenKind::Keyword(Keyword::Apply);
-        let end = rest.iter().position(|token| ends(token.kind) || begins(token.kind))?;
-        if !ends(rest.get(end)?.kind) {
-            return None;
-        }
-        let semicolon = rest[..end].iter().position(|token| token.kind == TokenKind::Semicolon);
-        Some(self.at + semicolon.unwrap_or(end))
+        let (apply, begin) = (TokenKind::Keyword(Keyword::Apply), TokenKind::Keyword(Keyword::Begin));
+        let end = rest.iter().position(|token| token.kind == apply || token.kind == begin)?;
+        rest.get(end).is_some_and(|token| token.kind == apply).then_some(self.at + end)
     }
 }

@@ -132,7 +132,15 @@ struct Accessed<'a>(&'a Expr);
 impl Display for Accessed<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         write!(f, "{}", Operand(self.0, Strength::Accessed))?;
-        if matches!(self.0.kind, ExprKind::Literal(_)) { f.write_str(" ") } else { Ok(()) }
+        if ends_with_literal(self.0) { f.write_str(" ") } else { Ok(()) }
+    }
+}
+
+fn ends_with_literal(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Literal(_) => true,
+        ExprKind::TypeHint { expr, .. } => ends_with_literal(expr),
+        _ => false,
     }
 }
 

@@ -10,6 +10,18 @@ struct Case {
     canonical: String,
 }
 
+/// Every statement of the tables, as material for other tests.
+pub fn statements() -> Vec<String> {
+    let tables = [
+        include_str!("cases/select.cql"),
+        include_str!("cases/write.cql"),
+        include_str!("cases/schema.cql"),
+        include_str!("cases/role.cql"),
+        include_str!("cases/ours.cql"),
+    ];
+    tables.into_iter().flat_map(cases).map(|case| case.statement).collect()
+}
+
 fn cases(table: &str) -> Vec<Case> {
     let mut cases: Vec<Case> = Vec::new();
     for line in table.lines() {
@@ -66,7 +78,6 @@ fn our_own_statements() {
     check(include_str!("cases/ours.cql"), 15);
 }
 
-/// The statements the bench and the examples of the seeds use, as one file.
 #[test]
 fn pretty_form_spreads_definitions_over_lines() {
     let text = "CREATE TABLE ks.t (a int, b text STATIC, c int, PRIMARY KEY ((a), c)) \

@@ -2,4 +2,8 @@
 
 mod cases;
 mod errors;
+mod hostile;
+mod round_trip;
 mod scripts;
+mod spans;
+mod trees;
