@@ -30,6 +30,22 @@ impl Run {
         run
     }
 
+    /// Leaves out partitions without entries, which a memtable may have and a file has not.
+    pub fn without_empty(mut self) -> Run {
+        self.0.retain(|_, partition| !partition.is_empty());
+        self
+    }
+
+    /// Whether exactly this entry is in the run.
+    pub fn holds(&self, prefix: &[u8], entry: Entry<'_>) -> bool {
+        let found = self.0.get(prefix).and_then(|partition| partition.get(entry.position));
+        found.is_some_and(|(timestamp, rest)| *timestamp == entry.timestamp && *rest == entry.rest)
+    }
+
+    pub fn prefixes(&self) -> impl Iterator<Item = &[u8]> {
+        self.0.keys().map(Vec::as_slice)
+    }
+
     pub fn partitions(&self) -> usize {
         self.0.len()
     }

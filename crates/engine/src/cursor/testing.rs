@@ -1,11 +1,16 @@
 //! For tests: random mutations, readers that remember, and the comparison with the naive store.
 
+use crate::compaction::{self, Others, Pace, Work};
+use crate::cursor::Cursor;
 use crate::memtable::Memtable;
 use crate::merge::{self, Sources};
+use crate::table::{Table, TableWriter, WriterOptions};
 use model::deletion::{Deletion, Marker};
 use model::key::PartitionKey;
 use model::row::{Cell, CellState, RowView, RowWriter};
-use rt::Random;
+use rt::{Disk, Random, SimDisk};
+use std::path::PathBuf;
+use std::sync::Arc;
 use store::naive::NaiveStore;
 use store::{
     Flow, Mutation, Partitions, Position, Read, ReadEnd, ReadOutcome, Sink, Slice, StoreError, TableId,
@@ -297,4 +302,56 @@ pub fn dealt(random: &mut Random, mutations: &[Mutation], count: u64) -> Vec<Mem
         }
     }
     memtables
+}
+
+/// A simulated disk with the directory that the files of a test lie in.
+pub fn test_disk() -> SimDisk {
+    let disk = SimDisk::new();
+    disk.create_dir_all(std::path::Path::new("/t")).unwrap();
+    disk
+}
+
+/// Small blocks, so that few rows make many of them.
+pub fn writer_options(block_bytes: usize, compression: store::Compression) -> WriterOptions {
+    WriterOptions { block_bytes, ..WriterOptions::new(TABLE, 0, compression) }
+}
+
+/// Copies a run into a file as it is, entry by entry.
+pub fn copied(disk: &dyn Disk, number: u64, cursor: &mut impl Cursor, options: WriterOptions) -> Arc<Table> {
+    let path = PathBuf::from(format!("/t/{number}.table"));
+    let mut writer = TableWriter::create(disk, &path, options).unwrap();
+    cursor.seek_partition(&[]).unwrap();
+    while let Some(prefix) = cursor.partition() {
+        writer.begin_partition(prefix);
+        while let Some(entry) = cursor.entry() {
+            writer.add(entry).unwrap();
+            cursor.next().unwrap();
+        }
+        cursor.next_partition().unwrap();
+    }
+    let finished = writer.finish().unwrap();
+    let table = Table::open(disk, &path, number).unwrap();
+    assert_eq!((table.bytes(), table.statistics()), (finished.bytes, &finished.statistics));
+    Arc::new(table)
+}
+
+/// Flushes a memtable to one file; `None` when that leaves nothing.
+pub fn flushed(
+    disk: &dyn Disk,
+    number: u64,
+    memtable: &Memtable,
+    options: WriterOptions,
+) -> Option<Arc<Table>> {
+    let memtables = [memtable];
+    let work = Work {
+        memtables: &memtables,
+        tables: &[],
+        others: Others { tables: &[], memtables_min_timestamp: None },
+        purge: None,
+        options,
+        output_bytes: u64::MAX,
+    };
+    let mut name = || (number, PathBuf::from(format!("/t/{number}.table")));
+    let outputs = compaction::run(disk, &work, &mut name, &mut |_| Pace::Continue).unwrap();
+    outputs.first().map(|output| Arc::new(Table::open(disk, &output.path, output.number).unwrap()))
 }

@@ -5,9 +5,11 @@
 //! row that only one source holds, under no deletion, reaches the sink as the stored bytes.
 //! Does not cache rows and does not keep a snapshot: the caller lends sources for one call.
 
+pub mod fragments;
 mod inputs;
 mod partition;
 mod ranges;
+mod sweep;
 #[cfg(test)]
 mod tests;
 

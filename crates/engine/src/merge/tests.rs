@@ -3,7 +3,7 @@
 use super::*;
 use crate::cursor::testing::*;
 use rt::Random;
-use store::{Position, Slice};
+use store::{Compression, Position, Slice};
 
 fn check(seed: u64, shape: Shape, mutations: usize) {
     let mut random = Random::seeded(seed);
@@ -12,8 +12,19 @@ fn check(seed: u64, shape: Shape, mutations: usize) {
     let naive = naive_of(&mutations);
     let count = 1 + random.below(5);
     let memtables = dealt(&mut random, &mutations, count);
-    let memtables: Vec<&Memtable> = memtables.iter().collect();
-    let sources = Sources { memtables: &memtables, tables: &[], cache: None };
+    // Any of the memtables may have been flushed, with any block size.
+    let disk = test_disk();
+    let cache = BlockCache::new(random.below(30_000));
+    let (mut kept, mut tables): (Vec<&Memtable>, Vec<Arc<Table>>) = (vec![], vec![]);
+    for (number, memtable) in memtables.iter().enumerate() {
+        if random.one_in(2) {
+            kept.push(memtable);
+            continue;
+        }
+        let options = writer_options(1 + random.below(1000) as usize, Compression::Lz4);
+        tables.extend(flushed(&disk, number as u64, memtable, options));
+    }
+    let sources = Sources { memtables: &kept, tables: &tables, cache: Some(&cache) };
     for _ in 0..60 {
         let read = random_read(&mut random, shape);
         let expected = naive_answer(&naive, &read);
@@ -23,7 +34,7 @@ fn check(seed: u64, shape: Shape, mutations: usize) {
 }
 
 #[test]
-fn memtables_answer_as_the_naive_store() {
+fn memtables_and_files_answer_as_the_naive_store() {
     for seed in 0..150 {
         check(seed, Shape::SMALL, 60);
     }

@@ -1,1 +1,210 @@
-//! Statistics. Under construction.
+//! What is known about a run without reading it: kept while it is written, stored in its footer.
+//!
+//! Guarantees: counts are exact for the run; timestamp and time bounds hold for everything in it. Several
+//! runs add up to bounds for the table (a row in two runs is counted twice until they are merged).
+
+mod encoding;
+pub mod histogram;
+pub mod largest;
+mod row;
+#[cfg(test)]
+mod tests;
+
+pub use histogram::Histogram;
+pub use largest::{BoundedSize, LARGEST_KEPT, Largest, PartitionSize, largest_over};
+pub use row::RowFacts;
+
+use crate::cursor::Entry;
+use crate::memtable::Memtable;
+use model::deletion::Timestamp;
+use model::key::{KIND_PARTITION_DELETION, KIND_RANGE, KIND_ROW};
+
+/// "Never": something in the run lives for ever.
+pub const NEVER: u32 = u32::MAX;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statistics {
+    pub partitions: u64,
+    pub rows: u64,
+    pub static_rows: u64,
+    pub range_tombstones: u64,
+    pub partition_deletions: u64,
+    /// Rows with a row deletion.
+    pub row_deletions: u64,
+    /// Cell tombstones and deletions of multi-cell columns.
+    pub cell_tombstones: u64,
+    /// Cells and markers that expire.
+    pub expiring: u64,
+    /// Positions and payloads, before compression.
+    pub data_bytes: u64,
+    pub min_timestamp: Timestamp,
+    pub max_timestamp: Timestamp,
+    /// When the oldest and newest tombstone was made (expiring data: expiry minus its time to live);
+    /// `NEVER` and 0 when there is none.
+    pub min_local_seconds: u32,
+    pub max_local_seconds: u32,
+    /// When the last expiring cell or marker expires; 0 when there is none.
+    pub max_expiry: u32,
+    /// From this second on nothing in the run is live; `NEVER` when something does not expire.
+    pub all_expired_at: u32,
+    /// First and last log segment the data came from.
+    pub log_min: u64,
+    pub log_max: u64,
+    pub partition_bytes: Histogram,
+    pub partition_rows: Histogram,
+    pub row_bytes: Histogram,
+    pub largest: Largest,
+}
+
+impl Default for Statistics {
+    fn default() -> Statistics {
+        Statistics {
+            partitions: 0,
+            rows: 0,
+            static_rows: 0,
+            range_tombstones: 0,
+            partition_deletions: 0,
+            row_deletions: 0,
+            cell_tombstones: 0,
+            expiring: 0,
+            data_bytes: 0,
+            min_timestamp: Timestamp::MAX,
+            max_timestamp: Timestamp::MIN,
+            min_local_seconds: NEVER,
+            max_local_seconds: 0,
+            max_expiry: 0,
+            all_expired_at: 0,
+            log_min: u64::MAX,
+            log_max: 0,
+            partition_bytes: Histogram::default(),
+            partition_rows: Histogram::default(),
+            row_bytes: Histogram::default(),
+            largest: Largest::default(),
+        }
+    }
+}
+
+impl Statistics {
+    /// Entries that delete something, and data that will.
+    pub fn tombstones(&self) -> u64 {
+        self.range_tombstones
+            + self.partition_deletions
+            + self.row_deletions
+            + self.cell_tombstones
+            + self.expiring
+    }
+
+    /// Adds what is known about another run of the table.
+    pub fn merge(&mut self, other: &Statistics) {
+        self.partitions += other.partitions;
+        self.rows += other.rows;
+        self.static_rows += other.static_rows;
+        self.range_tombstones += other.range_tombstones;
+        self.partition_deletions += other.partition_deletions;
+        self.row_deletions += other.row_deletions;
+        self.cell_tombstones += other.cell_tombstones;
+        self.expiring += other.expiring;
+        self.data_bytes += other.data_bytes;
+        self.min_timestamp = self.min_timestamp.min(other.min_timestamp);
+        self.max_timestamp = self.max_timestamp.max(other.max_timestamp);
+        self.min_local_seconds = self.min_local_seconds.min(other.min_local_seconds);
+        self.max_local_seconds = self.max_local_seconds.max(other.max_local_seconds);
+        self.max_expiry = self.max_expiry.max(other.max_expiry);
+        self.all_expired_at = self.all_expired_at.max(other.all_expired_at);
+        self.log_min = self.log_min.min(other.log_min);
+        self.log_max = self.log_max.max(other.log_max);
+        self.partition_bytes.merge(&other.partition_bytes);
+        self.partition_rows.merge(&other.partition_rows);
+        self.row_bytes.merge(&other.row_bytes);
+    }
+
+    fn timestamp(&mut self, min: Timestamp, max: Timestamp) {
+        self.min_timestamp = self.min_timestamp.min(min);
+        self.max_timestamp = self.max_timestamp.max(max);
+    }
+
+    fn tombstone(&mut self, local_seconds: u32) {
+        self.min_local_seconds = self.min_local_seconds.min(local_seconds);
+        self.max_local_seconds = self.max_local_seconds.max(local_seconds);
+    }
+}
+
+/// Collects statistics of a run that is written in storage order.
+#[derive(Default)]
+pub struct Collector {
+    statistics: Statistics,
+    prefix: Vec<u8>,
+    bytes: u64,
+    rows: u64,
+}
+
+impl Collector {
+    pub fn begin_partition(&mut self, prefix: &[u8]) {
+        self.end_partition();
+        self.prefix.extend_from_slice(prefix);
+        self.statistics.partitions += 1;
+    }
+
+    pub fn add(&mut self, entry: Entry<'_>) {
+        let statistics = &mut self.statistics;
+        let bytes = (entry.position.len() + 8 + entry.rest.len()) as u64;
+        self.bytes += bytes;
+        statistics.data_bytes += bytes;
+        match entry.kind() {
+            KIND_PARTITION_DELETION | KIND_RANGE => {
+                statistics.timestamp(entry.timestamp, entry.timestamp);
+                statistics.tombstone(entry.deletion().local_seconds);
+                if entry.kind() == KIND_RANGE {
+                    statistics.range_tombstones += 1;
+                } else {
+                    statistics.partition_deletions += 1;
+                }
+            }
+            kind => {
+                if kind == KIND_ROW {
+                    self.rows += 1;
+                    statistics.rows += 1;
+                    statistics.row_bytes.add(bytes);
+                } else {
+                    statistics.static_rows += 1;
+                }
+                let facts = RowFacts::of(&entry.row());
+                statistics.timestamp(facts.min_timestamp, facts.max_timestamp);
+                statistics.min_local_seconds = statistics.min_local_seconds.min(facts.min_local_seconds);
+                statistics.max_local_seconds = statistics.max_local_seconds.max(facts.max_local_seconds);
+                statistics.max_expiry = statistics.max_expiry.max(facts.max_expiry);
+                statistics.all_expired_at = statistics.all_expired_at.max(facts.expired_at);
+                statistics.row_deletions += u64::from(facts.deletes_row);
+                statistics.cell_tombstones += u64::from(facts.cell_tombstones);
+                statistics.expiring += u64::from(facts.expiring);
+            }
+        }
+    }
+
+    fn end_partition(&mut self) {
+        if !self.prefix.is_empty() {
+            self.statistics.largest.add(&self.prefix, self.bytes, self.rows);
+            self.statistics.partition_bytes.add(self.bytes);
+            self.statistics.partition_rows.add(self.rows);
+        }
+        self.prefix.clear();
+        (self.bytes, self.rows) = (0, 0);
+    }
+
+    pub fn finish(mut self, log_segments: Option<(u64, u64)>) -> Statistics {
+        self.end_partition();
+        if let Some((first, last)) = log_segments {
+            (self.statistics.log_min, self.statistics.log_max) = (first, last);
+        }
+        self.statistics
+    }
+}
+
+/// The largest partitions of a memtable, exactly.
+pub fn largest_in_memtable(memtable: &Memtable) -> Largest {
+    let mut largest = Largest::default();
+    for partition in memtable.each_partition() {
+        largest.add(partition.prefix(), partition.data_bytes(), partition.rows());
+    }
+    largest
+}

@@ -1,0 +1,41 @@
+use super::*;
+use model::deletion::{Deletion, Marker};
+use model::row::{Cell, CellState, RowWriter};
+
+#[test]
+fn entries_are_counted_and_bounded() {
+    let mut collector = Collector::default();
+    let first = crate::cursor::testing::key(1);
+    collector.begin_partition(first.prefix());
+    collector.add(Entry { position: &[0], timestamp: 5, rest: &7u32.to_be_bytes() });
+    collector.add(Entry { position: &[2, 1], timestamp: 90, rest: &[0, 0, 0, 9, 2] });
+    let mut writer = RowWriter::new();
+    writer.begin(50, Some(Marker { timestamp: 50, ttl: 10, expiry: 110 }), Deletion::NONE);
+    let state = CellState::Tombstone { local_seconds: 20 };
+    writer.cell(&Cell { column: 1, path: None, timestamp: 40, state });
+    let view = writer.view();
+    collector.add(Entry { position: &[3, 1], timestamp: view.base(), rest: view.body() });
+    collector.begin_partition(crate::cursor::testing::key(2).prefix());
+    writer.begin(60, None, Deletion { timestamp: 61, local_seconds: 3 });
+    let view = writer.view();
+    collector.add(Entry { position: &[3, 2], timestamp: view.base(), rest: view.body() });
+    let statistics = collector.finish(Some((4, 8)));
+    let counts =
+        (statistics.partitions, statistics.rows, statistics.range_tombstones, statistics.tombstones());
+    assert_eq!(counts, (2, 2, 1, 5));
+    assert_eq!((statistics.min_timestamp, statistics.max_timestamp), (5, 90));
+    assert_eq!((statistics.min_local_seconds, statistics.max_local_seconds), (3, 100));
+    assert_eq!(statistics.all_expired_at, 110);
+    assert_eq!((statistics.log_min, statistics.log_max), (4, 8));
+    assert_eq!(&*statistics.largest.sizes()[0].prefix, first.prefix());
+    let mut bytes = vec![];
+    statistics.encode(&mut bytes);
+    assert_eq!(Statistics::decode(&bytes).as_ref(), Some(&statistics));
+    for cut in 0..bytes.len() {
+        assert_eq!(Statistics::decode(&bytes[..cut]), None);
+    }
+    let mut both = Statistics::default();
+    both.merge(&statistics);
+    both.merge(&statistics);
+    assert_eq!((both.rows, both.log_min, both.min_timestamp), (4, 4, 5));
+}

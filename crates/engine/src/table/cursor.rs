@@ -1,0 +1,383 @@
+//! A cursor over a table file.
+//!
+//! It holds one index block and one data block. Block boundaries at which a partition ends are marked in
+//! the index, so a reader that stays in a partition never reads a block of another one.
+
+use super::Table;
+use super::block::{Block, Place};
+use super::frame::FrameAt;
+use super::properties::IndexTop;
+use crate::cache::BlockCache;
+use crate::cursor::{Cursor, Entry};
+use model::deletion::Timestamp;
+use model::key::KIND_END;
+use model::vint;
+use std::sync::Arc;
+use store::StoreError;
+
+pub struct TableCursor<'a> {
+    table: &'a Table,
+    cache: Option<&'a BlockCache>,
+    /// The partition it stands in.
+    prefix: Vec<u8>,
+    inside: bool,
+    index: Option<IndexAt>,
+    block: Option<Arc<Block>>,
+    /// Partition and entry in `block`; meaningful when `entry` is there or was there.
+    place: Place,
+    /// The position of the current entry; its first bytes are those the partition's entries share.
+    position: Vec<u8>,
+    common_len: usize,
+    current: Option<Current>,
+}
+
+/// The payload of the current entry: a range of its block.
+#[derive(Clone, Copy)]
+struct Current {
+    timestamp: Timestamp,
+    start: u32,
+    end: u32,
+}
+
+/// The index entry of the current data block.
+#[derive(Clone)]
+struct IndexAt {
+    top: usize,
+    block: Arc<Block>,
+    place: Place,
+}
+
+impl IndexAt {
+    /// Whether the data block is the last of its last partition, and that is `prefix`.
+    fn ends_partition(&self, prefix: &[u8]) -> bool {
+        let partition = self.place.partition;
+        let common = self.block.common(partition);
+        let ends = match common {
+            [] => self.block.suffix(self.place.entry) == [KIND_END],
+            _ => common == [KIND_END] && self.block.suffix(self.place.entry).is_empty(),
+        };
+        ends && self.block.prefix(partition) == prefix
+    }
+
+    /// Whether the data block ends inside the partition `prefix`.
+    fn ends_inside(&self, prefix: &[u8]) -> bool {
+        self.block.prefix(self.place.partition) == prefix && !self.ends_partition(prefix)
+    }
+}
+
+impl<'a> TableCursor<'a> {
+    pub(super) fn new(table: &'a Table, cache: Option<&'a BlockCache>) -> TableCursor<'a> {
+        TableCursor {
+            table,
+            cache,
+            prefix: Vec::new(),
+            inside: false,
+            index: None,
+            block: None,
+            place: Place { partition: 0, entry: 0 },
+            position: Vec::new(),
+            common_len: 0,
+            current: None,
+        }
+    }
+
+    fn tops(&self) -> &'a [IndexTop] {
+        &self.table.properties.index
+    }
+
+    fn index_block(&self, top: usize) -> Result<Option<Arc<Block>>, StoreError> {
+        let Some(found) = self.tops().get(top) else { return Ok(None) };
+        self.table.block(found.at, self.cache).map(Some)
+    }
+
+    /// The index entry of the first block that may hold something at or behind the key.
+    fn find_index(&self, prefix: &[u8], position: &[u8]) -> Result<Option<IndexAt>, StoreError> {
+        let before = |top: &IndexTop| (top.prefix.as_slice(), top.position.as_slice()) < (prefix, position);
+        let top = self.tops().partition_point(before);
+        let loaded = match &self.index {
+            Some(index) if index.top == top => Some(index.block.clone()),
+            _ => self.index_block(top)?,
+        };
+        let Some(block) = loaded else { return Ok(None) };
+        let place = block.lower_bound(prefix, position);
+        if place.entry >= block.entries() {
+            let at = self.tops().get(top).map_or(0, |top| top.at.offset);
+            return Err(self.table.file.corrupt(at, "an index block lacks its last key"));
+        }
+        Ok(Some(IndexAt { top, block, place }))
+    }
+
+    fn last_index(&self) -> Result<Option<IndexAt>, StoreError> {
+        let Some(top) = self.tops().len().checked_sub(1) else { return Ok(None) };
+        Ok(self.index_block(top)?.map(|block| IndexAt { top, place: last_place(&block), block }))
+    }
+
+    fn next_index(&self, index: &IndexAt) -> Result<Option<IndexAt>, StoreError> {
+        let entry = index.place.entry + 1;
+        if entry < index.block.entries() {
+            let partition = match index.block.entries_of(index.place.partition).end {
+                end if entry < end => index.place.partition,
+                _ => index.place.partition + 1,
+            };
+            return Ok(Some(IndexAt { place: Place { partition, entry }, ..index.clone() }));
+        }
+        let top = index.top + 1;
+        let first = Place { partition: 0, entry: 0 };
+        Ok(self.index_block(top)?.map(|block| IndexAt { top, block, place: first }))
+    }
+
+    fn previous_index(&self, index: &IndexAt) -> Result<Option<IndexAt>, StoreError> {
+        if let Some(entry) = index.place.entry.checked_sub(1) {
+            let first = index.block.entries_of(index.place.partition).start;
+            let partition = index.place.partition - usize::from(entry < first);
+            return Ok(Some(IndexAt { place: Place { partition, entry }, ..index.clone() }));
+        }
+        let Some(top) = index.top.checked_sub(1) else { return Ok(None) };
+        Ok(self.index_block(top)?.map(|block| IndexAt { top, place: last_place(&block), block }))
+    }
+
+    /// Makes the data block of `index` the current one.
+    fn load(&mut self, index: IndexAt) -> Result<Arc<Block>, StoreError> {
+        let same = self.index.as_ref().is_some_and(|old| {
+            old.top == index.top && old.place.entry == index.place.entry && self.block.is_some()
+        });
+        self.current = None;
+        if let (true, Some(block)) = (same, &self.block) {
+            return Ok(block.clone());
+        }
+        let at = data_frame(&index).ok_or_else(|| {
+            self.table.file.corrupt(self.tops()[index.top].at.offset, "an index entry is malformed")
+        })?;
+        let block = self.table.block(at, self.cache)?;
+        self.index = Some(index);
+        self.block = Some(block.clone());
+        Ok(block)
+    }
+
+    /// Stands on an entry of the current block, which belongs to the current partition.
+    fn stand(&mut self, place: Place) -> Result<(), StoreError> {
+        let Some(block) = &self.block else { return Ok(()) };
+        if place.partition != self.place.partition || self.current.is_none() {
+            let common = block.common(place.partition);
+            self.position.clear();
+            self.position.extend_from_slice(common);
+            self.common_len = common.len();
+        }
+        self.position.truncate(self.common_len);
+        self.position.extend_from_slice(block.suffix(place.entry));
+        let Some((timestamp, start, end)) = block.payload(place.entry) else {
+            let offset = self.index.as_ref().and_then(data_frame).map_or(0, |at| at.offset);
+            return Err(self.table.file.corrupt(offset, "a payload is malformed"));
+        };
+        self.place = place;
+        self.current = Some(Current { timestamp, start, end });
+        Ok(())
+    }
+
+    /// Stands on the entry if it belongs to the current partition, else on none.
+    fn stand_inside(&mut self, block: &Block, place: Place) -> Result<(), StoreError> {
+        self.current = None;
+        if block.prefix(place.partition) == self.prefix.as_slice() {
+            return self.stand(place);
+        }
+        self.place = place;
+        Ok(())
+    }
+
+    /// Stands on the first entry of the current block as the start of its partition.
+    fn begin_partition(&mut self, block: &Block, partition: usize) -> Result<(), StoreError> {
+        self.prefix.clear();
+        self.prefix.extend_from_slice(block.prefix(partition));
+        self.inside = true;
+        self.current = None;
+        self.stand(Place { partition, entry: block.entries_of(partition).start })
+    }
+
+    fn leave(&mut self) {
+        self.inside = false;
+        self.current = None;
+        self.prefix.clear();
+    }
+
+    /// The place of the key in the current block, if it certainly lies there.
+    fn in_current_block(&self, position: &[u8]) -> Option<Place> {
+        let block = self.block.as_ref()?;
+        let place = block.lower_bound(&self.prefix, position);
+        (place.entry > 0 && place.entry < block.entries()).then_some(place)
+    }
+
+    /// The first entry of the block behind the current one, as the start of a partition.
+    fn begin_next_block(&mut self) -> Result<(), StoreError> {
+        let next = match &self.index {
+            Some(index) => self.next_index(index)?,
+            None => None,
+        };
+        let Some(next) = next else {
+            self.leave();
+            return Ok(());
+        };
+        let block = self.load(next)?;
+        self.begin_partition(&block, 0)
+    }
+
+    /// Stands on the first entry of the first partition with something at or behind the key.
+    fn begin_at(&mut self, prefix: &[u8], position: &[u8]) -> Result<(), StoreError> {
+        let Some(index) = self.find_index(prefix, position)? else {
+            self.leave();
+            return Ok(());
+        };
+        let block = self.load(index)?;
+        let place = block.lower_bound(prefix, position);
+        if place.entry >= block.entries() {
+            return self.begin_next_block();
+        }
+        self.begin_partition(&block, place.partition)
+    }
+}
+
+fn last_place(block: &Block) -> Place {
+    Place { partition: block.partitions().saturating_sub(1), entry: block.entries().saturating_sub(1) }
+}
+
+/// Where the data block of an index entry lies.
+fn data_frame(index: &IndexAt) -> Option<FrameAt> {
+    let (_, start, end) = index.block.payload(index.place.entry)?;
+    let mut bytes = index.block.raw().get(start as usize..end as usize)?;
+    Some(FrameAt { offset: vint::take(&mut bytes)?, len: vint::take_u32(&mut bytes)? })
+}
+
+impl Cursor for TableCursor<'_> {
+    fn enter(&mut self, prefix: &[u8]) {
+        self.prefix.clear();
+        self.prefix.extend_from_slice(prefix);
+        self.inside = true;
+        self.current = None;
+    }
+
+    fn seek_partition(&mut self, prefix: &[u8]) -> Result<(), StoreError> {
+        self.begin_at(prefix, &[])
+    }
+
+    fn next_partition(&mut self) -> Result<(), StoreError> {
+        if !self.inside {
+            return Ok(());
+        }
+        // Usually the current block shows where the partition ends.
+        if let (Some(block), Some(index)) = (self.block.clone(), self.index.clone()) {
+            let place = block.lower_bound(&self.prefix, &[KIND_END]);
+            if place.entry > 0 && place.entry < block.entries() {
+                return self.begin_partition(&block, place.partition);
+            }
+            if place.entry == block.entries() && index.ends_partition(&self.prefix) {
+                return self.begin_next_block();
+            }
+        }
+        let prefix = std::mem::take(&mut self.prefix);
+        self.begin_at(&prefix, &[KIND_END])
+    }
+
+    fn partition(&self) -> Option<&[u8]> {
+        self.inside.then_some(self.prefix.as_slice())
+    }
+
+    fn seek(&mut self, position: &[u8]) -> Result<(), StoreError> {
+        if !self.inside {
+            return Ok(());
+        }
+        if let (Some(place), Some(block)) = (self.in_current_block(position), self.block.clone()) {
+            return self.stand_inside(&block, place);
+        }
+        self.current = None;
+        let Some(index) = self.find_index(&self.prefix, position)? else { return Ok(()) };
+        let block = self.load(index)?;
+        let place = block.lower_bound(&self.prefix, position);
+        if place.entry < block.entries() {
+            return self.stand_inside(&block, place);
+        }
+        self.place = last_place(&block);
+        self.next_block_inside()
+    }
+
+    fn seek_before(&mut self, position: &[u8]) -> Result<(), StoreError> {
+        if !self.inside {
+            return Ok(());
+        }
+        let place = match self.in_current_block(position) {
+            Some(place) => place,
+            None => {
+                self.current = None;
+                let index = match self.find_index(&self.prefix, position)? {
+                    Some(index) => Some(index),
+                    None => self.last_index()?,
+                };
+                let Some(index) = index else { return Ok(()) };
+                self.load(index)?.lower_bound(&self.prefix, position)
+            }
+        };
+        self.before(place)
+    }
+
+    #[inline]
+    fn next(&mut self) -> Result<(), StoreError> {
+        let (Some(_), Some(block)) = (self.current, &self.block) else { return Ok(()) };
+        let entry = self.place.entry + 1;
+        if entry < block.entries_of(self.place.partition).end {
+            return self.stand(Place { entry, ..self.place });
+        }
+        self.current = None;
+        if entry < block.entries() {
+            return Ok(());
+        }
+        self.next_block_inside()
+    }
+
+    #[inline]
+    fn prev(&mut self) -> Result<(), StoreError> {
+        let (Some(_), Some(_)) = (self.current, &self.block) else { return Ok(()) };
+        self.before(self.place)
+    }
+
+    #[inline]
+    fn entry(&self) -> Option<Entry<'_>> {
+        let Current { timestamp, start, end } = self.current?;
+        let rest = self.block.as_ref()?.raw().get(start as usize..end as usize)?;
+        Some(Entry { position: &self.position, timestamp, rest })
+    }
+}
+
+impl TableCursor<'_> {
+    /// Stands on the first entry of the next block if that still belongs to the partition.
+    fn next_block_inside(&mut self) -> Result<(), StoreError> {
+        self.current = None;
+        let Some(index) = self.index.clone() else { return Ok(()) };
+        if !index.ends_inside(&self.prefix) {
+            return Ok(());
+        }
+        let Some(next) = self.next_index(&index)? else { return Ok(()) };
+        let block = self.load(next)?;
+        self.stand_inside(&block, Place { partition: 0, entry: 0 })
+    }
+
+    /// Stands on the entry before `place` (in the current block) if it belongs to the partition.
+    fn before(&mut self, place: Place) -> Result<(), StoreError> {
+        let Some(block) = &self.block else { return Ok(()) };
+        if let Some(entry) = place.entry.checked_sub(1) {
+            let first = block.entries_of(place.partition).start;
+            if entry >= first && place.partition == self.place.partition && self.current.is_some() {
+                return self.stand(Place { entry, ..place });
+            }
+            let partition = block.partition_of(entry);
+            let block = block.clone();
+            return self.stand_inside(&block, Place { partition, entry });
+        }
+        self.current = None;
+        let Some(index) = &self.index else { return Ok(()) };
+        let Some(previous) = self.previous_index(index)? else { return Ok(()) };
+        // Only a block that ends inside the partition holds something of it.
+        if !previous.ends_inside(&self.prefix) {
+            return Ok(());
+        }
+        let block = self.load(previous)?;
+        self.stand_inside(&block, last_place(&block))
+    }
+}
