@@ -27,6 +27,9 @@ pub fn analyse(
     let mut filters = Vec::new();
     let on_clustering = !merged.clustering.is_empty();
     let on_others = !merged.others.is_empty() || !merged.parts.is_empty();
+    let regular = |c: &Column| c.kind == schema::ColumnKind::Regular;
+    let on_regulars = merged.others.iter().flat_map(|r| &r.columns).any(regular)
+        || merged.parts.iter().any(|(c, ..)| regular(c));
     let Merged { tokens, on_token, partition, clustering, others, parts, .. } = merged;
 
     let partitions = match rules.kind {
@@ -71,7 +74,7 @@ pub fn analyse(
         filters.push(Filter { subjects: vec![part], op, terms, column: column.name.to_string() });
     }
     let restrictions = Restrictions { table: table.clone(), partitions, clustering };
-    Ok(Where { restrictions, filters, on_clustering, on_others })
+    Ok(Where { restrictions, filters, on_clustering, on_regulars })
 }
 
 /// Some but not all key columns are restricted, or one is by something other than = and IN.

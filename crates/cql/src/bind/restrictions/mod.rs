@@ -56,20 +56,14 @@ pub struct Where {
     pub filters: Vec<Filter>,
     /// Some relation is on a clustering column.
     pub on_clustering: bool,
-    /// Some relation is on a static or regular column.
-    pub on_others: bool,
+    /// Some relation is on a regular column.
+    pub on_regulars: bool,
 }
 
 impl Where {
     /// Whether the partitions are named by equalities and INs.
     pub fn names_partitions(&self) -> bool {
         matches!(self.restrictions.partitions, PartitionRestriction::Keys { .. })
-    }
-
-    /// The markers that hold the partition key, in key order, if each column has just a marker.
-    pub fn key_markers(&self) -> Option<Vec<u16>> {
-        let PartitionRestriction::Keys { columns, .. } = &self.restrictions.partitions else { return None };
-        columns.iter().map(|terms| terms.as_marker().and_then(|m| u16::try_from(m).ok())).collect()
     }
 }
 

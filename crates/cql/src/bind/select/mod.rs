@@ -1,0 +1,122 @@
+//! SELECT -> `query::select`.
+
+mod advice;
+mod grouping;
+mod ordering;
+mod selection;
+
+use super::Scope;
+use super::expr::{RowScope, bind_term};
+use super::markers::Markers;
+use super::restrictions::{Rules, StatementKind, Where, bind_where};
+use cql_syntax::ast::{self, Select};
+use model::types::DataType;
+use query::QueryError;
+use query::expr::Expr;
+use query::restrict::PartitionRestriction;
+use query::select::{Grouping, SelectParts, SelectPlan};
+use schema::{ColumnKind, Table};
+use std::sync::Arc;
+
+/// Binds a SELECT against the catalogue.
+pub fn bind(scope: Scope<'_>, select: &Select, markers: &mut Markers) -> Result<SelectPlan, QueryError> {
+    let table = scope.table(&select.table)?;
+    markers.enter(table);
+    let mut row = RowScope::new(table.clone());
+    let selected = selection::bind(scope, select, &mut row, markers)?;
+    let rules = Rules {
+        kind: StatementKind::Select,
+        statics_only: selected.statics_only,
+        allow_filtering: select.allow_filtering.is_some() || filters_implicitly(table),
+    };
+    let clause = bind_where(scope, table, &select.relations, rules, &mut row, markers)?;
+    if select.distinct {
+        check_distinct(select, table, &selected, &clause)?;
+    }
+    let keys = grouping::bind(scope, select, &clause, &mut row, markers)?;
+    let per_partition_limit = limit(scope, &select.per_partition_limit, "[per_partition_limit]", markers)?;
+    let limit = limit(scope, &select.limit, "[limit]", markers)?;
+    if let Some(timeout) = &select.timeout {
+        bind_term(scope, timeout, &DataType::Duration, "[timeout]", markers)?;
+    }
+    let aggregates = std::mem::take(&mut row.aggregates);
+    if !aggregates.is_empty() && select.group_by.is_empty() && per_partition_limit.is_some() {
+        return Err(QueryError::invalid("PER PARTITION LIMIT is not allowed with aggregate queries."));
+    }
+    let order = ordering::bind(select, table, &clause)?;
+    let warnings = advice::filtering(table, select, &clause);
+    let static_rows = !clause.on_clustering && !clause.on_regulars;
+    let single =
+        matches!(&clause.restrictions.partitions, p @ PartitionRestriction::Keys { .. } if p.is_single());
+    let mut plan = SelectPlan::new(SelectParts {
+        columns: selected.columns,
+        restrictions: clause.restrictions,
+        filters: clause.filters,
+        inputs: row.inputs,
+        output: selected.output,
+    });
+    plan.distinct = select.distinct;
+    plan.static_rows = static_rows;
+    plan.reverse = order.reverse;
+    plan.limit = limit;
+    plan.per_partition_limit = per_partition_limit;
+    plan.warnings = warnings;
+    if !aggregates.is_empty() || !select.group_by.is_empty() {
+        plan.grouping = Some(Grouping { aggregates, keys });
+    } else if !single {
+        plan.merge_columns = order.columns;
+    }
+    Ok(plan)
+}
+
+fn limit(
+    scope: Scope<'_>,
+    written: &Option<ast::Expr>,
+    name: &str,
+    markers: &mut Markers,
+) -> Result<Option<Expr>, QueryError> {
+    written.as_ref().map(|w| bind_term(scope, w, &DataType::Int, name, markers)).transpose()
+}
+
+/// Virtual tables that Cassandra has too are filtered without being asked.
+fn filters_implicitly(table: &Table) -> bool {
+    table.is_virtual() && matches!(&*table.keyspace, "system_views" | "system_virtual_schema")
+}
+
+fn check_distinct(
+    select: &Select,
+    table: &Arc<Table>,
+    selected: &selection::Selected,
+    clause: &Where,
+) -> Result<(), QueryError> {
+    let refuse = |text: String| Err(QueryError::Invalid(text));
+    if clause.on_clustering || clause.on_regulars {
+        return refuse(
+            "SELECT DISTINCT with WHERE clause only supports restriction by partition key and/or static columns."
+                .into(),
+        );
+    }
+    let wrong = |c: &&schema::Column| !matches!(c.kind, ColumnKind::PartitionKey | ColumnKind::Static);
+    if let Some(column) = selected.named.iter().find(wrong) {
+        return refuse(format!(
+            "SELECT DISTINCT queries must only request partition key columns and/or static columns (not {})",
+            column.name
+        ));
+    }
+    let missing = table.partition_key.iter().find(|key| !selected.named.iter().any(|c| c.id == key.id));
+    if let (Some(missing), false) = (missing, selected.named.is_empty()) {
+        // The whole key must be asked for, unless an equality gives the rest of it.
+        let restricted =
+            clause.names_partitions() && selected.named.iter().any(|c| c.kind == ColumnKind::PartitionKey);
+        if !restricted {
+            return refuse(format!(
+                "SELECT DISTINCT queries must request all the partition key columns (missing {})",
+                missing.name
+            ));
+        }
+    }
+    if select.per_partition_limit.is_some() {
+        return refuse("PER PARTITION LIMIT is not allowed with SELECT DISTINCT queries".into());
+    }
+    Ok(())
+}
