@@ -88,9 +88,8 @@ pub fn murmur3_h1(data: &[u8]) -> i64 {
     let (mut h1, mut h2) = (0u64, 0u64);
     let (blocks, tail) = data.as_chunks::<16>();
     for block in blocks {
-        let (low, high) = block.split_at(8);
-        let k1 = low.iter().rev().fold(0u64, |word, &b| word << 8 | u64::from(b));
-        let k2 = high.iter().rev().fold(0u64, |word, &b| word << 8 | u64::from(b));
+        let words = u128::from_le_bytes(*block);
+        let (k1, k2) = (words as u64, (words >> 64) as u64);
         h1 ^= mix_k1(k1);
         h1 = h1.rotate_left(27).wrapping_add(h2).wrapping_mul(5).wrapping_add(0x52dc_e729);
         h2 ^= mix_k2(k2);

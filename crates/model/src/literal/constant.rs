@@ -6,7 +6,7 @@ use super::text::{hex_to_wire, text_to_wire};
 use crate::number::Decimal;
 use crate::timeuuid;
 use crate::types::DataType;
-use crate::value::ValueError;
+use crate::value::{ValueError, validate};
 
 /// How a constant was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,8 +69,8 @@ pub fn preferred_type(kind: ConstantKind, text: &str) -> DataType {
             Some(uuid) if timeuuid::version(&uuid) == 1 => DataType::TimeUuid,
             _ => DataType::Uuid,
         },
-        // Cassandra says tinyint here, which no hex constant is ever assigned to; blob is what it becomes.
-        ConstantKind::Hex => DataType::Blob,
+        // Not blob, for Cassandra's own reasons; see also `constant_to_wire`.
+        ConstantKind::Hex => DataType::TinyInt,
         ConstantKind::Duration => DataType::Duration,
     }
 }
@@ -86,7 +86,7 @@ pub fn assignability(kind: ConstantKind, text: &str, data_type: &DataType) -> As
     if data_type.native_name().is_none() {
         return Assignability::Weak;
     }
-    if kind != ConstantKind::Hex && preferred_type(kind, text) == *data_type {
+    if preferred_type(kind, text) == *data_type {
         return Assignability::Exact;
     }
     let fits = match kind {
@@ -121,7 +121,10 @@ pub fn constant_to_wire(
         return Err(wrong_constant(kind, text, column, data_type));
     }
     if kind == ConstantKind::Hex {
-        return hex_to_wire(text.get(2..).unwrap_or(""));
+        // A tinyint takes a hex constant too, but unlike Cassandra we insist on its one byte.
+        let bytes = hex_to_wire(text.get(2..).unwrap_or(""))?;
+        return validate(data_type, &bytes).map(|()| bytes);
     }
-    text_to_wire(data_type, text, now_millis)
+    // There is one NaN; its sign is dropped before anything looks at it.
+    text_to_wire(data_type, if text == "-NaN" { "NaN" } else { text }, now_millis)
 }

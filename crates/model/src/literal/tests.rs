@@ -40,6 +40,8 @@ fn constants_fit_by_kind() {
     assert_eq!(wire(ConstantKind::Integer, "5", &DataType::Double), Ok(5f64.to_be_bytes().to_vec()));
     assert_eq!(wire(ConstantKind::Integer, "5", &DataType::Counter), Ok(5i64.to_be_bytes().to_vec()));
     assert_eq!(wire(ConstantKind::Hex, "0x0aFF", &DataType::Blob), Ok(vec![0x0a, 0xff]));
+    assert_eq!(wire(ConstantKind::Hex, "0x05", &DataType::TinyInt), Ok(vec![5]));
+    assert!(wire(ConstantKind::Hex, "0x0505", &DataType::TinyInt).is_err());
     assert!(wire(ConstantKind::Float, "1.5", &DataType::Int).is_err());
     assert!(wire(ConstantKind::Integer, "1", &DataType::Text).is_err());
     assert!(wire(ConstantKind::String, "[1]", &DataType::list(DataType::Int)).is_err());

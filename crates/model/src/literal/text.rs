@@ -72,12 +72,14 @@ pub fn text_to_wire(data_type: &DataType, text: &str, now_millis: i64) -> Result
 }
 
 fn ascii(text: &str) -> Result<Vec<u8>, ValueError> {
-    if text.is_ascii() {
-        return Ok(text.as_bytes().to_vec());
+    match text.chars().find(|c| !c.is_ascii()) {
+        None => Ok(text.as_bytes().to_vec()),
+        Some(c) => invalid!(
+            "Invalid ASCII character in string literal: java.nio.charset.UnmappableCharacterException: \
+             Input length = {}",
+            c.len_utf16()
+        ),
     }
-    invalid!(
-        "Invalid ASCII character in string literal: java.nio.charset.UnmappableCharacterException: Input length = 1"
-    )
 }
 
 fn boolean(text: &str) -> Result<Vec<u8>, ValueError> {

@@ -64,6 +64,45 @@ impl CivilDate {
     }
 }
 
+/// Days before which Java's calendar arithmetic is Julian: 1582-10-15.
+const CUTOVER_DAYS: i64 = -141_427;
+
+fn julian_from_days(days: i64) -> CivilDate {
+    // Days since 0000-03-01 of the Julian calendar, in cycles of four years.
+    let shifted = i128::from(days) + 719_470;
+    let cycle = shifted.div_euclid(1_461);
+    let day_of_cycle = shifted.rem_euclid(1_461);
+    let year_of_cycle = (day_of_cycle - day_of_cycle / 1_460) / 365;
+    let day_of_year = day_of_cycle - 365 * year_of_cycle;
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 } as u8;
+    let year = (cycle * 4 + year_of_cycle) as i64 + i64::from(month <= 2);
+    CivilDate { year, month, day: (day_of_year - (153 * shifted_month + 2) / 5 + 1) as u8 }
+}
+
+fn julian_to_days(date: CivilDate) -> Option<i64> {
+    let year = i128::from(date.year) - i128::from(date.month <= 2);
+    let shifted_month = (i128::from(date.month) + 9) % 12;
+    let day_of_year = (153 * shifted_month + 2) / 5 + i128::from(date.day) - 1;
+    let days = year.div_euclid(4) * 1_461 + year.rem_euclid(4) * 365 + day_of_year;
+    i64::try_from(days - 719_470).ok()
+}
+
+/// Days moved by months as Java's calendar does it: Gregorian from 1582-10-15 on, Julian before. Only arithmetic
+/// with months follows this; texts of dates are Gregorian throughout.
+pub(super) fn add_months_to_days(days: i64, months: i64) -> Option<i64> {
+    let start = if days >= CUTOVER_DAYS { CivilDate::from_days(days) } else { julian_from_days(days) };
+    let moved = start.add_months(months);
+    let gregorian = moved.to_days()?;
+    if moved.year > 1582 || (moved.year == 1582 && gregorian >= CUTOVER_DAYS) {
+        return Some(gregorian);
+    }
+    // The length of the month is Julian here, too.
+    let leap_day = moved.month == 2 && moved.year.rem_euclid(4) == 0;
+    let length = if leap_day { 29 } else { days_in_month(moved.year, moved.month) };
+    julian_to_days(CivilDate { day: start.day.min(length), ..moved })
+}
+
 /// The date value (u32, 2^31 = 1970-01-01) of a timestamp. Times before 1970 go towards 1970, as in Cassandra.
 pub fn millis_to_date_days(millis: i64) -> u32 {
     let days = millis.div_euclid(1000) / 86_400;
@@ -108,6 +147,22 @@ mod tests {
         assert_eq!(date.add_months(1), CivilDate { year: 2024, month: 2, day: 29 });
         assert_eq!(date.add_months(-2), CivilDate { year: 2023, month: 11, day: 30 });
         assert_eq!(date.add_months(12), CivilDate { year: 2025, month: 1, day: 31 });
+    }
+
+    #[test]
+    fn months_before_the_reform_are_julian() {
+        for days in [CUTOVER_DAYS - 1, -719_530, -1_000_000, i64::from(i32::MIN)] {
+            assert_eq!(julian_to_days(julian_from_days(days)), Some(days));
+        }
+        // The day before 1582-10-15 was 1582-10-04.
+        assert_eq!(julian_from_days(CUTOVER_DAYS - 1), CivilDate { year: 1582, month: 10, day: 4 });
+        assert_eq!(CivilDate::from_days(CUTOVER_DAYS), CivilDate { year: 1582, month: 10, day: 15 });
+        assert_eq!(
+            add_months_to_days(CUTOVER_DAYS - 1, 1),
+            CivilDate { year: 1582, month: 11, day: 4 }.to_days()
+        );
+        let moved = add_months_to_days(0, -12 * 400).unwrap();
+        assert_eq!(julian_from_days(moved), CivilDate { year: 1570, month: 1, day: 1 });
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Durations: months, days and nanoseconds, all of one sign.
 
-use super::{CivilDate, MILLIS_PER_DAY};
+use super::MILLIS_PER_DAY;
+use super::civil::add_months_to_days;
 use crate::value::wire_vint;
 
 pub(super) const NANOS_PER_MILLI: i64 = 1_000_000;
@@ -71,8 +72,7 @@ impl Duration {
 }
 
 pub(super) fn add_months_to_millis(millis: i64, months: i64) -> i64 {
-    let date = CivilDate::from_days(millis.div_euclid(MILLIS_PER_DAY)).add_months(months);
-    let days = date.to_days().unwrap_or(0);
+    let days = add_months_to_days(millis.div_euclid(MILLIS_PER_DAY), months).unwrap_or(0);
     days.wrapping_mul(MILLIS_PER_DAY).wrapping_add(millis.rem_euclid(MILLIS_PER_DAY))
 }
 

@@ -185,7 +185,9 @@ fn zone_seconds(text: &str) -> Option<i64> {
     if let Some((_, minutes)) = ZONES.iter().find(|(known, _)| *known == name) {
         return Some(minutes * 60);
     }
-    ["UTC", "GMT", "UT"].iter().find_map(|prefix| offset_seconds(name.strip_prefix(prefix)?))
+    // Behind a name the offset is written out: UTC+01:00, not UTC+01.
+    let offset = ["UTC", "GMT", "UT"].iter().find_map(|prefix| name.strip_prefix(prefix))?;
+    if offset.contains(':') { offset_seconds(offset) } else { None }
 }
 
 /// `+hh`, `+hhmm` or `+hh:mm`, up to 18 hours.
@@ -264,6 +266,7 @@ mod tests {
             "0-01-01 00:00",
             "20110203",
             "2011-02-03 04:05UTC",
+            "2011-02-03 04:05 UTC+01",
         ] {
             let error = parse_timestamp(text, 0);
             if text == "20110203" {
