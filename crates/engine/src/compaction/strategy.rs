@@ -7,6 +7,8 @@ use model::key::token_of;
 use store::Compaction;
 
 mod expired;
+#[cfg(test)]
+mod tests;
 mod unified;
 mod window;
 
