@@ -139,8 +139,18 @@ pub(super) fn uuid(bytes: &[u8], start: usize) -> Option<usize> {
 
 /// Letters, digits and the underscore.
 pub(super) const fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
+    WORD[byte as usize]
 }
+
+static WORD: [bool; 256] = {
+    let mut word = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        word[byte] = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_';
+        byte += 1;
+    }
+    word
+};
 
 fn skip_digits(bytes: &[u8], at: usize) -> usize {
     skip_while(bytes, at, |byte| byte.is_ascii_digit())

@@ -164,7 +164,9 @@ impl<'a> Parser<'a> {
 
     /// `item (',' item)*`
     pub fn comma_list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parse<T>) -> Parse<Vec<T>> {
-        let mut items = vec![item(self)?];
+        // Not vec![...]: pushing makes room for several at once.
+        let mut items = Vec::new();
+        items.push(item(self)?);
         while self.eat(TokenKind::Comma) {
             items.push(item(self)?);
         }

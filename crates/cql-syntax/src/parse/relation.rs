@@ -18,7 +18,8 @@ impl Parser<'_> {
     }
 
     fn relations(&mut self) -> Parse<Vec<Relation>> {
-        let mut relations = vec![self.relation()?];
+        let mut relations = Vec::new();
+        relations.push(self.relation()?);
         while self.eat_word(Keyword::And) {
             relations.push(self.relation()?);
         }
