@@ -16,6 +16,7 @@
 //! `embedded` -> `shard` -> `merge` over `memtable` and `table`. `database` opens and closes it all, `manifest` says
 //! which files count, `compaction` merges them in `jobs`.
 
+mod background;
 pub mod cache;
 pub mod compaction;
 pub mod cursor;

@@ -4,13 +4,18 @@ use super::error::OpenError;
 use super::open;
 use super::options::EngineOptions;
 use super::shared::Shared;
+use crate::cache::CacheCounts;
 use crate::embedded::EmbeddedStore;
 use crate::log::{LogRecovery, group::Driver};
+use crate::manifest::Edit;
 use crate::metrics::Metrics;
 use crate::shard::{Seed, Shard};
 use rt::{Clock, Disk, DiskLock};
+use std::rc::Rc;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use tokio::sync::oneshot;
 
 /// A running engine. Cheap to clone, usable from any thread.
 #[derive(Clone)]
@@ -117,10 +122,81 @@ impl Engine {
         self.shared.jobs.run_pending()
     }
 
-    /// Stops accepting work, makes everything durable and ends the background threads. The shard threads must
-    /// still run. Without it nothing is lost, but the next open has more to replay.
+    /// Stops accepting work, puts every memtable into a file and ends the background threads. The shard threads
+    /// must still run. Without it nothing is lost, but the next open has more to replay.
     pub async fn close(&self) {
+        self.shared.stopping.store(true, Ordering::Release);
+        let all = self.ask_shards(|shard, done| shard.close(done)).await;
+        if all && self.shared.log.failure().is_none() {
+            self.record_end();
+        }
         self.lock().end_threads();
+    }
+
+    /// Puts every memtable into a file; `false` when that failed (see the log of the process).
+    pub async fn flush(&self) -> bool {
+        self.ask_shards(|shard, done| shard.flush_all(done)).await
+    }
+
+    /// Asks every shard that has started; the others have nothing that the log has not.
+    async fn ask_shards(&self, ask: fn(&Rc<Shard>, oneshot::Sender<bool>)) -> bool {
+        let started: Vec<usize> = {
+            let inner = self.lock();
+            inner.seeds.iter().enumerate().filter(|(_, seed)| seed.is_none()).map(|(i, _)| i).collect()
+        };
+        let mut waiting = Vec::new();
+        for index in started {
+            let (sender, receiver) = oneshot::channel();
+            if self.shared.mail.send(index, Box::new(move |shard| ask(shard, sender))).is_ok() {
+                waiting.push(receiver);
+            }
+        }
+        let mut all = true;
+        for mut receiver in waiting {
+            all &= match self.shared.options.inline {
+                true => self.drive_until(&mut receiver).await,
+                false => receiver.await.unwrap_or(false),
+            };
+        }
+        all
+    }
+
+    /// Inline mode: does background work until the answer is there.
+    async fn drive_until(&self, receiver: &mut oneshot::Receiver<bool>) -> bool {
+        loop {
+            match receiver.try_recv() {
+                Ok(all) => return all,
+                Err(oneshot::error::TryRecvError::Closed) => return false,
+                Err(oneshot::error::TryRecvError::Empty) => {}
+            }
+            self.shared.jobs.run_pending();
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Everything is in files: the manifest says that the log begins at its current end.
+    fn record_end(&self) {
+        let begins = self.shared.log.oldest_needed();
+        let edits = [Edit::LogBegins(begins), Edit::Ballot(self.shared.ballot.load(Ordering::Acquire))];
+        match self.shared.manifest.publish(&edits) {
+            Ok(()) => self.shared.log_may_begin(begins),
+            Err(error) => {
+                tracing::warn!(%error, "the end of the log was not recorded; the next open replays it")
+            }
+        }
+    }
+
+    /// What the block caches of all shards have counted, as of a moment ago.
+    pub fn cache_counts(&self) -> CacheCounts {
+        let mut sum = CacheCounts::default();
+        for counts in &self.shared.cache_counts {
+            let counts = *counts.lock().unwrap_or_else(PoisonError::into_inner);
+            sum.hits += counts.hits;
+            sum.misses += counts.misses;
+            sum.bytes += counts.bytes;
+            sum.blocks += counts.blocks;
+        }
+        sum
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {

@@ -3,6 +3,7 @@
 pub mod catalogue;
 mod engine;
 mod error;
+mod files;
 mod layout;
 mod open;
 mod options;

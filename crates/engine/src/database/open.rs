@@ -3,6 +3,7 @@
 use super::catalogue::{Catalogue, CatalogueError, read_catalogue};
 use super::engine::{Engine, Opened};
 use super::error::OpenError;
+use super::files::{ShardFiles, open_files};
 use super::layout::Layout;
 use super::options::EngineOptions;
 use super::replay::{Replayed, pin_of, replay_log};
@@ -10,10 +11,14 @@ use super::shared::Shared;
 use crate::jobs::Jobs;
 use crate::log::{Log, LogOpenError, LogOptions, LogRecovery, Pins, SegmentFiles, recover_log, segment};
 use crate::manifest::Manifest;
+use crate::memtable::Memtable;
 use crate::metrics::Metrics;
 use crate::shard::{Seed, TableSeed};
 use rt::{Clock, Disk, DiskLock, LockError};
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64};
+use std::sync::{Arc, Mutex};
+use store::{TableConfig, TableId};
 
 /// Segments smaller than this could not hold a useful commit.
 const LOG_SEGMENT_BYTES_MIN: u32 = 4096;
@@ -33,25 +38,28 @@ pub(super) fn open(
     let tables = catalogue.as_ref().map_or(&[][..], |c| &c.tables[..]);
 
     let existing = Manifest::exists(&*disk, &layout.dir).map_err(OpenError::io(layout.dir.display()))?;
-    let (manifest, replayed) = if existing {
+    let (manifest, table_files, replayed) = if existing {
         let manifest = Manifest::open(disk.clone(), &layout.dir)?;
+        let table_files = open_files(&*disk, &layout, &manifest, tables, options.shards)?;
         let oldest = manifest.state().log_begins;
         let replayed = replay_log(&*disk, &layout.log, oldest, options.shards, tables)?;
         if replayed.recovery.segments == 0 {
             let file = files.path(oldest).display().to_string();
             return Err(LogOpenError::MissingSegment { file }.into());
         }
-        (Some(manifest), replayed)
+        (Some(manifest), table_files, replayed)
     } else {
-        (None, begin_empty(&*disk, &layout, options.shards)?)
+        let table_files = (0..options.shards).map(|_| Default::default()).collect();
+        (None, table_files, begin_empty(&*disk, &layout, options.shards)?)
     };
+    let Replayed { recovery, memtables, ballot, skipped } = replayed;
     // Pins first: from the moment the log runs, nothing replayed may be given up.
-    let seeds_pinned: Vec<Vec<TableSeed>> = table_seeds(replayed.memtables, tables, &pins);
+    let tables_of_shards = table_seeds(memtables, table_files, tables, &pins);
     let log_options = LogOptions {
         shards: options.shards,
         durability: options.durability,
-        segment: replayed.recovery.next_segment,
-        first_live: replayed.recovery.first_live,
+        segment: recovery.next_segment,
+        first_live: recovery.first_live,
         inline: options.inline,
     };
     let (log, driver) = Log::begin(files, pins, metrics.clone(), log_options)
@@ -61,33 +69,33 @@ pub(super) fn open(
         Some(manifest) => manifest,
         None => Manifest::create(disk.clone(), &layout.dir)?,
     };
-    let ballot = manifest.state().ballot.max(replayed.ballot);
-    report(&layout, &replayed.recovery, replayed.skipped);
+    let state = manifest.state();
+    let ballot = state.ballot.max(ballot);
+    report(&layout, &recovery, skipped);
     let jobs = Jobs::start(options.inline, metrics.clone()).map_err(OpenError::io("starting threads"))?;
     let (mail, inboxes) = rt::mail(options.shards);
     let version = catalogue.as_ref().map_or(0, |c| c.version);
-    let seeds = seeds_pinned
-        .into_iter()
-        .zip(inboxes)
-        .enumerate()
-        .map(|(index, (tables, inbox))| Some(Seed { index, tables, inbox, version, ballot }))
-        .collect();
+    let seed = |(index, (tables, inbox))| Some(Seed { index, tables, inbox, version, ballot });
+    let seeds = tables_of_shards.into_iter().zip(inboxes).enumerate().map(seed).collect();
     let blob = catalogue.as_ref().map(|c| c.blob.clone());
     let shared = Shared {
         layout,
         disk,
         clock,
         log,
-        manifest,
+        manifest: Arc::new(manifest),
         metrics,
         mail,
-        jobs,
+        jobs: Arc::new(jobs),
         catalogue: tokio::sync::Mutex::new(catalogue.unwrap_or_default()),
+        ballot: AtomicI64::new(ballot),
+        log_begins: AtomicU64::new(state.log_begins),
+        stopping: AtomicBool::new(false),
+        cache_counts: (0..options.shards).map(|_| Mutex::default()).collect(),
         options,
     };
     let engine = Engine::start(Arc::new(shared), seeds, driver, lock)?;
-    let opened = Opened { catalogue: blob, recovery: replayed.recovery, skipped: replayed.skipped };
-    Ok((engine, opened))
+    Ok((engine, Opened { catalogue: blob, recovery, skipped }))
 }
 
 fn check_options(options: &EngineOptions) -> Result<(), OpenError> {
@@ -153,20 +161,23 @@ fn begin_empty(disk: &dyn Disk, layout: &Layout, shards: usize) -> Result<Replay
     Ok(Replayed { recovery, memtables, ballot: crate::log::NO_BALLOT, skipped: 0 })
 }
 
+/// Memtables and files of every table, per shard.
 fn table_seeds(
-    memtables: Vec<std::collections::BTreeMap<store::TableId, crate::memtable::Memtable>>,
-    tables: &[store::TableConfig],
+    memtables: Vec<BTreeMap<TableId, Memtable>>,
+    files: ShardFiles,
+    tables: &[TableConfig],
     pins: &Pins,
 ) -> Vec<Vec<TableSeed>> {
-    let of_shard = |mut memtables: std::collections::BTreeMap<_, crate::memtable::Memtable>| {
-        let seed = |config: &store::TableConfig| {
+    let of_shard = |(mut memtables, mut files): (BTreeMap<TableId, Memtable>, BTreeMap<TableId, _>)| {
+        let seed = |config: &TableConfig| {
             let memtable = memtables.remove(&config.id).unwrap_or_default();
             let pin = pin_of(pins, &memtable);
-            TableSeed { config: config.clone(), memtable, pin, files: Vec::new() }
+            let files = files.remove(&config.id).unwrap_or_default();
+            TableSeed { config: config.clone(), memtable, pin, files }
         };
         tables.iter().map(seed).collect()
     };
-    memtables.into_iter().map(of_shard).collect()
+    memtables.into_iter().zip(files).map(of_shard).collect()
 }
 
 fn report(layout: &Layout, recovery: &LogRecovery, skipped: u64) {

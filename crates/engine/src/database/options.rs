@@ -19,6 +19,8 @@ pub struct EngineOptions {
     pub log_segment_bytes: u32,
     /// Memtables are flushed when they hold back more log than this.
     pub log_bytes_max: u64,
+    /// Compaction reads no faster than this; zero means no limit.
+    pub compaction_bytes_per_second: u64,
     /// No threads: the caller's thread does everything, in a repeatable order. For tests.
     pub inline: bool,
 }
@@ -33,6 +35,7 @@ impl EngineOptions {
             cache_bytes_max: 256 << 20,
             log_segment_bytes: 32 << 20,
             log_bytes_max: 1 << 30,
+            compaction_bytes_per_second: 256 << 20,
             inline: false,
         }
     }

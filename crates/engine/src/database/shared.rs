@@ -3,14 +3,17 @@
 use super::catalogue::Catalogue;
 use super::layout::Layout;
 use super::options::EngineOptions;
-use crate::jobs::Jobs;
+use crate::cache::CacheCounts;
+use crate::jobs::{Jobs, Lane};
 use crate::log::Log;
-use crate::manifest::Manifest;
+use crate::manifest::{FileId, Manifest};
 use crate::metrics::Metrics;
 use crate::shard::Errand;
 use crate::table::Table;
 use rt::{Clock, Disk, Mail};
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 pub(crate) struct Shared {
     pub options: EngineOptions,
@@ -18,21 +21,65 @@ pub(crate) struct Shared {
     pub disk: Arc<dyn Disk>,
     pub clock: Arc<dyn Clock>,
     pub log: Arc<Log>,
-    pub manifest: Manifest,
+    pub manifest: Arc<Manifest>,
     pub metrics: Arc<Metrics>,
     pub mail: Mail<Errand>,
-    pub jobs: Jobs,
+    pub jobs: Arc<Jobs>,
     /// Held while a change of the tables is under way.
     pub catalogue: tokio::sync::Mutex<Catalogue>,
+    /// The largest ballot any shard has given.
+    pub ballot: AtomicI64,
+    /// Where the log begins, as the manifest has it: nothing older can be replayed.
+    pub log_begins: AtomicU64,
+    /// Set when the engine closes: long jobs end early.
+    pub stopping: AtomicBool,
+    /// What each shard's cache has counted, as of some moment ago.
+    pub cache_counts: Vec<Mutex<CacheCounts>>,
 }
 
 impl Shared {
-    /// Removes files of tables that are gone.
-    pub fn drop_tables(&self, tables: Vec<Arc<Table>>) {
-        for table in tables {
-            if let Err(error) = self.disk.remove(table.path()) {
-                tracing::warn!(file = table.name(), %error, "a file of a dropped table stays behind");
+    /// Number and path of a new table file.
+    pub fn new_file(&self) -> (u64, PathBuf) {
+        let id = self.manifest.next_file();
+        (id.0, self.layout.table(id))
+    }
+
+    /// The manifest says that the log begins here: older segments can go.
+    pub fn log_may_begin(&self, segment: u64) {
+        self.log_begins.fetch_max(segment, Ordering::AcqRel);
+        self.log.retire_before(segment);
+    }
+
+    /// Files that the manifest may still name, of tables that are gone: out of the manifest, then off the disk.
+    pub fn drop_files(&self, files: Vec<Arc<Table>>) {
+        if files.is_empty() {
+            return;
+        }
+        let (manifest, disk) = (self.manifest.clone(), self.disk.clone());
+        self.jobs.submit(Lane::Chores, move || {
+            let ids: Vec<FileId> = files.iter().map(|file| FileId(file.number())).collect();
+            match manifest.remove_files(&ids) {
+                Ok(()) => remove_from_disk(&*disk, &files),
+                // They stay until the next open, which drops files of unknown tables.
+                Err(error) => tracing::warn!(%error, "files of a dropped table stay behind for now"),
             }
+        });
+    }
+
+    /// Files that the manifest does not name any more.
+    pub fn remove_files(&self, files: Vec<Arc<Table>>) {
+        if files.is_empty() {
+            return;
+        }
+        let disk = self.disk.clone();
+        self.jobs.submit(Lane::Chores, move || remove_from_disk(&*disk, &files));
+    }
+}
+
+fn remove_from_disk(disk: &dyn Disk, files: &[Arc<Table>]) {
+    for file in files {
+        if let Err(error) = disk.remove(file.path()) {
+            tracing::warn!(file = file.name(), %error, "a file that is not needed any more stays behind");
         }
     }
 }

@@ -154,7 +154,7 @@ impl EmbeddedStore {
                 .extend(self.ask(owner, async move |shard| shard.alter(next.version, &next.tables)).await?);
         }
         *current = (*next).clone();
-        shared.drop_tables(dropped);
+        shared.drop_files(dropped);
         Ok(())
     }
 }

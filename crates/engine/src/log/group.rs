@@ -180,6 +180,12 @@ impl Log {
         self.pins.oldest().map_or(live, |pinned| pinned.max(live))
     }
 
+    /// The oldest segment that anybody needs but the holder of this pin.
+    pub fn oldest_needed_without(&self, pin: &Pin) -> u64 {
+        let live = *lock(&self.first_live);
+        self.pins.oldest_without(pin).map_or(live, |pinned| pinned.max(live))
+    }
+
     pub fn pins(&self) -> &Pins {
         &self.pins
     }
@@ -187,7 +193,7 @@ impl Log {
     /// Gives up segments older than `oldest`; the manifest must have recorded that they are not needed.
     pub fn retire_before(&self, oldest: u64) {
         let mut first_live = lock(&self.first_live);
-        while *first_live < oldest.min(self.pins.oldest().unwrap_or(oldest)) {
+        while *first_live < oldest {
             if let Err(error) = self.files.retire(*first_live) {
                 tracing::warn!(segment = *first_live, %error, "a finished log segment could not be removed");
             }

@@ -31,6 +31,13 @@ impl Pins {
         self.counts().keys().next().copied()
     }
 
+    /// The oldest segment that is pinned by anybody but this pin.
+    pub fn oldest_without(&self, pin: &Pin) -> Option<u64> {
+        let counts = self.counts();
+        let own = |segment: &u64, count: &usize| *segment == pin.segment && *count == 1;
+        counts.iter().find(|(segment, count)| !own(segment, count)).map(|(segment, _)| *segment)
+    }
+
     fn counts(&self) -> std::sync::MutexGuard<'_, BTreeMap<u64, usize>> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -76,9 +83,12 @@ mod tests {
         let five = pins.pin(5);
         let three = pins.pin(3);
         let again = three.clone();
+        assert_eq!((pins.oldest_without(&three), pins.oldest_without(&five)), (Some(3), Some(3)));
         drop(three);
         assert_eq!(pins.oldest(), Some(3));
+        assert_eq!(pins.oldest_without(&again), Some(5));
         drop(again);
+        assert_eq!(pins.oldest_without(&five), None);
         assert_eq!(pins.oldest(), Some(5));
         drop(five);
         assert_eq!(pins.oldest(), None);

@@ -130,6 +130,14 @@ impl Manifest {
         }
     }
 
+    /// Takes those of the files that it names out of the manifest.
+    pub fn remove_files(&self, ids: &[FileId]) -> Result<(), ManifestError> {
+        let known = self.lock().state.files.clone();
+        let edits: Vec<Edit> =
+            ids.iter().filter(|id| known.contains_key(id)).map(|id| Edit::Remove(*id)).collect();
+        if edits.is_empty() { Ok(()) } else { self.publish(&edits) }
+    }
+
     /// Writes the state as one record under a temporary name and puts it in the place of the manifest.
     fn rewrite(&self, inner: &mut Inner) -> io::Result<()> {
         let temporary = self.path(TEMPORARY);

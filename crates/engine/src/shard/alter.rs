@@ -39,7 +39,8 @@ impl Shard {
         }
         self.version.set(version);
         self.forget_waiting(|table| gone.contains(&table));
-        self.shrank(dropped.iter().map(TableState::bytes).sum());
+        self.room.sealed(dropped.iter().map(|state| state.active.bytes()).sum());
+        self.shrank_sealed(dropped.iter().map(TableState::bytes).sum());
         self.take_early_parts();
         dropped.into_iter().flat_map(|state| state.files).collect()
     }

@@ -103,7 +103,9 @@ impl Shard {
     /// Applies what the log has made safe since the last call.
     pub(super) fn pump(self: &Rc<Self>) {
         let mut grown = 0;
+        let mut segment = self.segment.get();
         for progress in self.shared.log.take_progress(self.index) {
+            segment = progress.pin.segment();
             loop {
                 let waiting = {
                     let mut commits = self.commits.borrow_mut();
@@ -122,6 +124,9 @@ impl Shard {
         }
         if grown > 0 {
             self.grew(grown);
+        }
+        if self.segment.replace(segment) != segment {
+            self.seal_old(segment);
         }
     }
 

@@ -6,7 +6,9 @@
 
 mod alter;
 mod commits;
+mod compact;
 mod conditional;
+mod flush;
 mod holds;
 mod locks;
 mod operations;
@@ -15,7 +17,7 @@ mod room;
 mod tables;
 
 pub(crate) use commits::RemotePart;
-pub(crate) use tables::{TableSeed, TableState};
+pub(crate) use tables::{Sealed, TableSeed, TableState};
 
 use crate::cache::BlockCache;
 use crate::database::shared::Shared;
@@ -29,7 +31,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use store::{StoreError, TableConfig, TableId};
+use tokio::sync::oneshot;
 
 /// Work that one shard sends to another; runs on the receiving shard's thread.
 pub(crate) type Errand = Box<dyn FnOnce(&Rc<Shard>) + Send>;
@@ -59,6 +63,11 @@ pub(crate) struct Shard {
     room: Room,
     ballot: Cell<i64>,
     closing: Cell<bool>,
+    /// Who waits for every memtable to be in a file.
+    drained: RefCell<Vec<oneshot::Sender<bool>>>,
+    /// The log segment of the last commit applied.
+    segment: Cell<u64>,
+    reads: Cell<u64>,
 }
 
 impl Shard {
@@ -79,9 +88,13 @@ impl Shard {
             room,
             ballot: Cell::new(seed.ballot),
             closing: Cell::new(false),
+            drained: RefCell::default(),
+            segment: Cell::new(0),
+            reads: Cell::new(0),
             shared,
         });
         shard.account_replayed();
+        shard.compact_all_if_due();
         let (mailed, pumped) = (shard.clone(), shard.clone());
         let mut inbox = seed.inbox;
         tokio::task::spawn_local(async move {
@@ -126,12 +139,8 @@ impl Shard {
     fn next_ballot(&self) -> i64 {
         let ballot = self.shared.clock.micros().max(self.ballot.get().saturating_add(1));
         self.ballot.set(ballot);
+        self.shared.ballot.fetch_max(ballot, Ordering::AcqRel);
         ballot
-    }
-
-    /// The largest ballot given so far.
-    pub fn ballot(&self) -> i64 {
-        self.ballot.get()
     }
 
     pub fn configs(&self) -> Vec<TableConfig> {

@@ -1,7 +1,6 @@
 //! Reads on a shard: synchronous, over memtables and files of one table.
 
 use super::Shard;
-use super::tables::SEALED_MAX;
 use crate::memtable::Memtable;
 use crate::merge::{self, Sources};
 use model::key::PartitionKey;
@@ -9,20 +8,42 @@ use model::row::RowView;
 use std::collections::HashMap;
 use store::{Flow, Partitions, Read, ReadOutcome, RowPosition, Sink, Slice, StoreError, TableId};
 
+/// Sealed memtables that a reader keeps on its stack; there are rarely more than one or two.
+const SEALED_INLINE: usize = 7;
+
+/// The cache's counters are published for other threads once in so many reads.
+const PUBLISH_COUNTS_EVERY: u64 = 256;
+
 impl Shard {
     /// Delivers the shard's part of a read. The sink must not call back into the shard.
     pub fn read(&self, read: &Read, sink: &mut dyn Sink) -> Result<ReadOutcome, StoreError> {
-        self.shared.metrics.reads.add(1);
+        self.count_read();
         self.with_table(read.table, |table| {
-            let mut memtables: [&Memtable; SEALED_MAX + 1] = [&table.active; SEALED_MAX + 1];
-            for (place, sealed) in memtables[1..].iter_mut().zip(&table.sealed) {
-                *place = &sealed.memtable;
-            }
-            let count = 1 + table.sealed.len().min(SEALED_MAX);
-            let sources =
-                Sources { memtables: &memtables[..count], tables: &table.files, cache: Some(&self.cache) };
+            let mut inline: [&Memtable; SEALED_INLINE + 1] = [&table.active; SEALED_INLINE + 1];
+            let many: Vec<&Memtable>;
+            let memtables: &[&Memtable] = if table.sealed.len() <= SEALED_INLINE {
+                for (place, sealed) in inline[1..].iter_mut().zip(&table.sealed) {
+                    *place = &sealed.memtable;
+                }
+                &inline[..1 + table.sealed.len()]
+            } else {
+                many = table.sealed.iter().map(|s| &s.memtable).chain([&table.active]).collect();
+                &many
+            };
+            let sources = Sources { memtables, tables: &table.files, cache: Some(&self.cache) };
             merge::read(&sources, read, sink)
         })
+    }
+
+    fn count_read(&self) {
+        let count = self.reads.get() + 1;
+        self.reads.set(count);
+        if count.is_multiple_of(PUBLISH_COUNTS_EVERY) {
+            self.shared.metrics.reads.add(PUBLISH_COUNTS_EVERY);
+            if let Some(Ok(mut counts)) = self.shared.cache_counts.get(self.index).map(|c| c.lock()) {
+                *counts = self.cache.counts();
+            }
+        }
     }
 
     /// The live static row and rows of one partition, for checks and operations that need the current value.

@@ -16,7 +16,9 @@ const WAITING_MAX: usize = 4096;
 
 pub(super) struct Room {
     bytes_max: usize,
+    /// All memtables, and the active ones among them.
     used: Cell<usize>,
+    active: Cell<usize>,
     waiting: Cell<usize>,
     freed: Notify,
     /// The last flush failed: waiting makes no sense until one succeeds.
@@ -28,10 +30,45 @@ impl Room {
         Room {
             bytes_max: bytes_max.max(1),
             used: Cell::new(0),
+            active: Cell::new(0),
             waiting: Cell::new(0),
             freed: Notify::new(),
             stuck: Cell::new(false),
         }
+    }
+
+    /// About how large a flushed memtable is.
+    pub fn flush_bytes(&self) -> u64 {
+        (self.bytes_max / 2) as u64
+    }
+
+    /// Whether active memtables hold more than their half.
+    pub fn active_is_over(&self) -> bool {
+        self.active.get() > self.bytes_max / 2
+    }
+
+    /// A memtable of this size takes no more writes.
+    pub fn sealed(&self, bytes: usize) {
+        self.active.set(self.active.get().saturating_sub(bytes));
+    }
+
+    /// What active memtables really hold.
+    pub fn recount(&self, active: usize) {
+        self.active.set(active);
+    }
+
+    /// Flushing does not work at present.
+    pub fn stick(&self) {
+        self.stuck.set(true);
+        self.freed.notify_waiters();
+    }
+
+    pub fn unstick(&self) {
+        self.stuck.set(false);
+    }
+
+    pub fn wake_all(&self) {
+        self.freed.notify_waiters();
     }
 
     fn is_free(&self) -> bool {
@@ -86,11 +123,15 @@ impl Shard {
     /// Memtables have grown: counts it, and seals what is due.
     pub(super) fn grew(self: &Rc<Self>, bytes: usize) {
         self.room.used.set(self.room.used.get() + bytes);
+        self.room.active.set(self.room.active.get() + bytes);
         self.shared.metrics.memtable_bytes.add(bytes as u64);
+        if self.room.active_is_over() {
+            self.seal_due();
+        }
     }
 
-    /// A memtable is gone from memory.
-    pub(super) fn shrank(&self, bytes: usize) {
+    /// A sealed memtable is gone from memory.
+    pub(super) fn shrank_sealed(&self, bytes: usize) {
         self.room.used.set(self.room.used.get().saturating_sub(bytes));
         self.shared.metrics.memtable_bytes.subtract(bytes as u64);
         self.room.freed.notify_waiters();

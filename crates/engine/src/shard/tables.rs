@@ -3,12 +3,9 @@
 use crate::log::Pin;
 use crate::memtable::Memtable;
 use crate::table::Table;
+use model::deletion::Timestamp;
 use std::sync::Arc;
 use store::{Mutation, TableConfig};
-
-/// Sealed memtables of one table that may wait for their flush. More than that cannot be within the memory
-/// budget in practice, and the reader keeps them on its stack.
-pub(crate) const SEALED_MAX: usize = 7;
 
 /// A table as recovery found it.
 pub(crate) struct TableSeed {
@@ -33,12 +30,14 @@ pub(crate) struct TableState {
     /// Oldest first.
     pub sealed: Vec<Arc<Sealed>>,
     pub files: Vec<Arc<Table>>,
+    /// A merge of some of the files is under way.
+    pub compacting: bool,
 }
 
 impl TableState {
     pub fn new(seed: TableSeed) -> TableState {
         let TableSeed { config, memtable, pin, files } = seed;
-        TableState { config, active: memtable, pin, sealed: Vec::new(), files }
+        TableState { config, active: memtable, pin, sealed: Vec::new(), files, compacting: false }
     }
 
     /// Applies a mutation from the pinned segment; returns by how many bytes the memtable grew.
@@ -54,6 +53,12 @@ impl TableState {
     /// Memory of all memtables.
     pub fn bytes(&self) -> usize {
         self.active.bytes() + self.sealed.iter().map(|s| s.memtable.bytes()).sum::<usize>()
+    }
+
+    /// The smallest timestamp in any memtable.
+    pub fn min_timestamp(&self) -> Option<Timestamp> {
+        let memtables = self.sealed.iter().map(|sealed| &sealed.memtable).chain([&self.active]);
+        memtables.filter_map(|memtable| memtable.timestamps()).map(|(smallest, _)| smallest).min()
     }
 
     /// The oldest log segment the active memtable holds back.

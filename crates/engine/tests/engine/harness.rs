@@ -109,12 +109,6 @@ pub fn put(table: TableId, key: &str, row: &str, value: &str, at: i64) -> Mutati
     mutation
 }
 
-pub fn delete_partition(table: TableId, key: &str, at: i64) -> Mutation {
-    let mut mutation = Mutation::new(table, partition(key));
-    mutation.delete_partition(Deletion { timestamp: at, local_seconds: NOW_SECONDS });
-    mutation
-}
-
 pub fn add(table: TableId, key: &str, row: &str, delta: i64, at: i64) -> Mutation {
     let mut mutation = Mutation::new(table, partition(key));
     mutation.deferred.push(Deferred {

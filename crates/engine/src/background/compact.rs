@@ -1,0 +1,125 @@
+//! Merging files, or dropping those in which everything has expired.
+
+use super::publish::{JobError, file_record, open_outputs};
+use crate::compaction::{CompactionError, Others, Pace, PurgeTerms, Situation, Work, run};
+use crate::database::shared::Shared;
+use crate::jobs::Lane;
+use crate::manifest::{Edit, FileId};
+use crate::table::{Table, WriterOptions};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+use store::TableConfig;
+
+/// A merge that failed for want of space is tried again after this long.
+const RETRY: Duration = Duration::from_secs(10);
+
+/// Outputs are cut at about this size, so that the next merge can work on a part of the ring.
+const OUTPUT_BYTES: u64 = 1 << 30;
+
+pub(crate) struct CompactJob {
+    pub shared: Arc<Shared>,
+    pub shard: usize,
+    pub config: TableConfig,
+    pub inputs: Vec<Arc<Table>>,
+    /// The table's other files on the shard.
+    pub others: Vec<Arc<Table>>,
+    pub situation: Situation,
+    /// `false`: the inputs are dropped without being read.
+    pub merge: bool,
+}
+
+impl CompactJob {
+    pub fn run(self) {
+        match self.compact() {
+            Ok(outputs) => {
+                let CompactJob { shared, shard, config, inputs, .. } = self;
+                shared.metrics.compactions.add(1);
+                shared.metrics.compaction_bytes_read.add(inputs.iter().map(|file| file.bytes()).sum());
+                shared.metrics.compaction_bytes_written.add(outputs.iter().map(|file| file.bytes()).sum());
+                let _ = shared.mail.send(
+                    shard,
+                    Box::new(move |shard| shard.compacted(config.id, config.incarnation, inputs, outputs)),
+                );
+            }
+            Err(error) => self.fail(&error),
+        }
+    }
+
+    fn fail(self, error: &JobError) {
+        let stopping = self.shared.stopping.load(Ordering::Acquire);
+        if !stopping {
+            tracing::warn!(table = self.config.id.0, %error, "a compaction did not finish; it will be tried again");
+            self.shared.metrics.background_failures.add(1);
+        }
+        let full = matches!(error, JobError::Compaction(CompactionError::Write { .. }) | JobError::Io(_));
+        if full && !stopping && !self.shared.options.inline {
+            let shared = self.shared.clone();
+            return shared.jobs.submit_after(Lane::Compaction, RETRY, move || self.run());
+        }
+        let (id, incarnation, again) = (self.config.id, self.config.incarnation, error.may_pass());
+        let _ = self
+            .shared
+            .mail
+            .send(self.shard, Box::new(move |shard| shard.compaction_failed(id, incarnation, again)));
+    }
+
+    fn compact(&self) -> Result<Vec<Arc<Table>>, JobError> {
+        let shared = &self.shared;
+        let outputs = if self.merge { self.write()? } else { Vec::new() };
+        let files = open_outputs(shared, &outputs)?;
+        let mut edits: Vec<Edit> =
+            files.iter().map(|file| Edit::Add(file_record(&self.config, file))).collect();
+        edits.extend(self.inputs.iter().map(|input| Edit::Remove(FileId(input.number()))));
+        shared.manifest.publish(&edits).map_err(JobError::Manifest)?;
+        Ok(files)
+    }
+
+    fn write(&self) -> Result<Vec<crate::compaction::Output>, JobError> {
+        let (shared, config, situation) = (&self.shared, &self.config, &self.situation);
+        let work = Work {
+            memtables: &[],
+            tables: &self.inputs,
+            others: Others {
+                tables: &self.others,
+                memtables_min_timestamp: situation.memtables_min_timestamp,
+            },
+            purge: Some(PurgeTerms {
+                now_seconds: situation.now_seconds,
+                grace_seconds: situation.grace_seconds,
+                oldest_live_segment: situation.oldest_live_segment,
+            }),
+            options: WriterOptions::new(config.id, config.incarnation, config.compression),
+            output_bytes: OUTPUT_BYTES,
+        };
+        let mut throttle = Throttle::new(shared);
+        run(&*shared.disk, &work, &mut || shared.new_file(), &mut |bytes| throttle.passed(bytes))
+            .map_err(JobError::Compaction)
+    }
+}
+
+/// Keeps a job below the allowed rate, and ends it when the engine stops.
+struct Throttle<'a> {
+    shared: &'a Shared,
+    begun: Instant,
+    bytes: u64,
+}
+
+impl Throttle<'_> {
+    fn new(shared: &Shared) -> Throttle<'_> {
+        Throttle { shared, begun: Instant::now(), bytes: 0 }
+    }
+
+    fn passed(&mut self, bytes: u64) -> Pace {
+        if self.shared.stopping.load(Ordering::Acquire) {
+            return Pace::Cancel;
+        }
+        self.bytes += bytes;
+        let rate = self.shared.options.compaction_bytes_per_second;
+        if rate > 0 && !self.shared.options.inline {
+            let due = Duration::from_secs_f64(self.bytes as f64 / rate as f64);
+            std::thread::sleep(due.saturating_sub(self.begun.elapsed()));
+        }
+        Pace::Continue
+    }
+}
