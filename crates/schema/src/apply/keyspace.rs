@@ -23,16 +23,17 @@ pub(super) fn create(
         return Err(SchemaError::Invalid(format!("System keyspace '{name}' is not user-modifiable")));
     }
     check_properties(properties)?;
-    let asked = properties
-        .map("replication")?
-        .filter(|map| !map.is_empty())
-        .ok_or_else(|| SchemaError::invalid("Missing mandatory option 'replication'"))?;
+    let missing = || SchemaError::invalid("Missing mandatory option 'replication'");
+    let asked = properties.map("replication")?.ok_or_else(missing)?;
     check_name(name)?;
     if catalogue.keyspace(name).is_some() {
         return match if_not_exists {
             true => Ok(unchanged(catalogue)),
             false => Err(SchemaError::KeyspaceExists(name.into())),
         };
+    }
+    if asked.is_empty() {
+        return Err(missing());
     }
     let (replication, warnings) = replication::normalise(name, asked, None, &setting.data_center)?;
     let mut keyspace = Keyspace::new(name, replication);

@@ -19,6 +19,7 @@ pub(super) fn create(
     setting: &Setting,
 ) -> Result<Applied, SchemaError> {
     check_definition(new)?;
+    let options = TableOptions::read_new(&new.properties)?;
     guard(&new.keyspace, "CREATE", || format!("all tables in {}", new.keyspace))?;
     let keyspace = existing_keyspace(catalogue, &new.keyspace)?;
     if keyspace.table(&new.name).is_some() {
@@ -29,7 +30,7 @@ pub(super) fn create(
             }
         };
     }
-    let options = TableOptions::default().with(&new.properties)?;
+    let options = options.checked()?;
     let id = catalogue.next_table_id;
     let uuid = table_uuid(catalogue, new, id, setting)?;
     let table = build(new, id, uuid, options)?;
@@ -43,7 +44,7 @@ impl Table {
     /// A system table as the server defines it: fixed id, a UUID made of its name.
     pub fn system(id: u32, kind: TableKind, new: &NewTable) -> Result<Table, SchemaError> {
         let uuid = crate::version::name_uuid(format!("{}{}", new.keyspace, new.name).as_bytes());
-        let options = TableOptions::default().with(&new.properties)?;
+        let options = TableOptions::read_new(&new.properties)?.checked()?;
         let mut table = build(new, id, uuid, options)?;
         table.kind = kind;
         Ok(table)

@@ -14,6 +14,9 @@ pub(super) struct Head {
 #[serde(deny_unknown_fields)]
 pub(super) struct Document {
     pub format: u32,
+    /// The node's identity; not part of the schema.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_id: Option<String>,
     pub next_table_id: u32,
     pub keyspaces: Vec<KeyspaceEntry>,
 }

@@ -20,8 +20,15 @@ pub(crate) const FORMAT: u32 = 1;
 impl Catalogue {
     /// The text that [`Catalogue::from_json`] reads back.
     pub fn to_json(&self) -> Vec<u8> {
+        self.to_json_of_node(None)
+    }
+
+    /// The same with the node's identity beside the schema: what a server stores.
+    pub fn to_json_of_node(&self, host_id: Option<[u8; 16]>) -> Vec<u8> {
+        let mut document = write::document(self);
+        document.host_id = host_id.map(|id| model::timeuuid::format(&id));
         // Serialising plain structs with string keys cannot fail.
-        serde_json::to_vec_pretty(&write::document(self)).unwrap_or_default()
+        serde_json::to_vec_pretty(&document).unwrap_or_default()
     }
 
     /// The text without what is not schema to a driver: incarnations.
@@ -34,6 +41,11 @@ impl Catalogue {
     /// Reads a catalogue that was written by [`Catalogue::to_json`]. System keyspaces come back with whatever was
     /// written of them: the dialect merges them with its own definitions.
     pub fn from_json(text: &[u8]) -> Result<Catalogue, SchemaError> {
+        Ok(Catalogue::from_json_of_node(text)?.0)
+    }
+
+    /// Reads what [`Catalogue::to_json_of_node`] wrote.
+    pub fn from_json_of_node(text: &[u8]) -> Result<(Catalogue, Option<[u8; 16]>), SchemaError> {
         let damaged =
             |fault: String| SchemaError::Damaged(format!("the stored catalogue is damaged: {fault}"));
         let head: document::Head = serde_json::from_slice(text).map_err(|e| damaged(e.to_string()))?;
@@ -45,8 +57,12 @@ impl Catalogue {
             )));
         }
         let document: Document = serde_json::from_slice(text).map_err(|e| damaged(e.to_string()))?;
+        let host_id = document.host_id.as_deref().map(|text| {
+            model::timeuuid::parse(text).ok_or_else(|| damaged(format!("host_id: {text} is not a uuid")))
+        });
+        let host_id = host_id.transpose()?;
         let catalogue = read::catalogue(document).map_err(damaged)?;
         catalogue.check().map_err(damaged)?;
-        Ok(catalogue)
+        Ok((catalogue, host_id))
     }
 }

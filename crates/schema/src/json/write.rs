@@ -11,6 +11,7 @@ pub(super) fn document(catalogue: &Catalogue) -> Document {
     let kept = catalogue.keyspaces.values().filter(|keyspace| !is_local_system_name(&keyspace.name));
     Document {
         format: FORMAT,
+        host_id: None,
         next_table_id: catalogue.next_table_id,
         keyspaces: kept.map(|keyspace| keyspace_entry(keyspace)).collect(),
     }

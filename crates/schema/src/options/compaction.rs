@@ -53,8 +53,8 @@ pub(super) fn plan(stored: &BTreeMap<String, String>) -> CompactionPlan {
     }
 }
 
-/// The map as it is stored: full class name, thresholds filled in.
-pub(super) fn normalise(asked: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, SchemaError> {
+/// The map with its class named in full; see [`check`] for the rest.
+pub(super) fn read(asked: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, SchemaError> {
     let class =
         asked.get("class").ok_or_else(|| config("Missing sub-option 'class' for the 'compaction' option"))?;
     let class = if class.contains('.') { class.clone() } else { format!("{PACKAGE}{class}") };
@@ -73,11 +73,18 @@ pub(super) fn normalise(asked: &BTreeMap<String, String>) -> Result<BTreeMap<Str
             )));
         }
     }
-    strategy::check(short, &stored)?;
-    if short != "UnifiedCompactionStrategy" {
-        thresholds(&mut stored)?;
-    }
     Ok(stored)
+}
+
+/// Checks the options of the strategy and fills in thresholds: the map as it is stored.
+pub(super) fn check(stored: &mut BTreeMap<String, String>) -> Result<(), SchemaError> {
+    let class = stored.get("class").cloned().unwrap_or_default();
+    let short = class.strip_prefix(PACKAGE).unwrap_or_default();
+    strategy::check(short, stored)?;
+    if short != "UnifiedCompactionStrategy" {
+        thresholds(stored)?;
+    }
+    Ok(())
 }
 
 fn thresholds(stored: &mut BTreeMap<String, String>) -> Result<(), SchemaError> {

@@ -82,6 +82,18 @@ impl Default for TableOptions {
 }
 
 impl TableOptions {
+    /// The options of a new table, read but not checked: where nothing is said, a levelled one gets smaller Bloom
+    /// filters.
+    pub(crate) fn read_new(properties: &crate::Properties) -> Result<TableOptions, crate::SchemaError> {
+        let mut options = TableOptions::default().read(properties)?;
+        let levelled =
+            options.compaction.get("class").is_some_and(|c| c.ends_with(".LeveledCompactionStrategy"));
+        if levelled && !properties.has("bloom_filter_fp_chance") {
+            options.bloom_filter_fp_chance = 0.1;
+        }
+        Ok(options)
+    }
+
     /// What the compaction map means to a store.
     pub fn compaction_plan(&self) -> CompactionPlan {
         compaction::plan(&self.compaction)

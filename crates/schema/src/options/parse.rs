@@ -38,13 +38,25 @@ const KNOWN: [&str; 21] = [
 impl TableOptions {
     /// These options with the given properties changed. `id` is checked for its name only.
     pub fn with(&self, properties: &Properties) -> Result<TableOptions, SchemaError> {
+        self.read(properties)?.checked()
+    }
+
+    /// The first half of [`TableOptions::with`]: values are read but their ranges are not checked yet, because
+    /// Cassandra looks at those only after it knows that the table can be created.
+    pub(crate) fn read(&self, properties: &Properties) -> Result<TableOptions, SchemaError> {
         properties.only(&KNOWN)?;
         let mut new = self.clone();
         new.set_texts(properties)?;
         new.set_numbers(properties)?;
         new.set_maps(properties)?;
-        new.check()?;
         Ok(new)
+    }
+
+    /// The second half: ranges, and the options of the compaction strategy.
+    pub(crate) fn checked(mut self) -> Result<TableOptions, SchemaError> {
+        compaction::check(&mut self.compaction)?;
+        self.check()?;
+        Ok(self)
     }
 
     fn set_texts(&mut self, from: &Properties) -> Result<(), SchemaError> {
@@ -127,7 +139,7 @@ impl TableOptions {
             self.caching = caching(map)?;
         }
         if let Some(map) = from.map("compaction")? {
-            self.compaction = compaction::normalise(map)?;
+            self.compaction = compaction::read(map)?;
         }
         if let Some(map) = from.map("compression")? {
             self.compression = compression::normalise(map)?;

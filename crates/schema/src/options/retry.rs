@@ -45,7 +45,7 @@ fn simple(text: &str) -> Result<Option<Simple>, SchemaError> {
         body.parse().ok().filter(|_| plain)
     };
     if let Some(value) = upper.strip_suffix("MS").and_then(number) {
-        return Ok(Some(Simple { kind: "FIXED", text: format!("{}ms", short(value)) }));
+        return Ok(Some(Simple { kind: "FIXED", text: format!("{}ms", value as u64) }));
     }
     let body = upper.strip_suffix("PERCENTILE").or_else(|| upper.strip_suffix('P'));
     let Some(value) = body.and_then(number) else { return Ok(None) };

@@ -1,0 +1,174 @@
+//! The catalogue that all shards share: one current snapshot, changed one statement at a time.
+//!
+//! Reading costs one atomic load while nothing changes: a shard keeps `(version, snapshot)` and compares the version.
+//! A change is durable in the store before anybody sees its snapshot; listeners hear of it after that, in order.
+//! Does not parse statements and does not know shards.
+
+use crate::system;
+use query::QueryError;
+use schema::{
+    Applied, Catalogue, CompactionPlan, CompressionPlan, Effect, SchemaError, Setting, TableOptions,
+};
+use std::hash::{BuildHasher, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use store::{Compaction, Compression, Store, TableConfig, TableId};
+
+/// The data center of a node that was not told another.
+pub const DATA_CENTER: &str = "datacenter1";
+
+/// A change that has become visible.
+pub struct CatalogueChange {
+    pub before: Arc<Catalogue>,
+    pub after: Arc<Catalogue>,
+    /// `None` for TRUNCATE.
+    pub effect: Option<Effect>,
+}
+
+type Listener = Box<dyn Fn(&CatalogueChange) + Send + Sync>;
+
+pub struct SharedCatalogue {
+    current: RwLock<(u64, Arc<Catalogue>)>,
+    version: AtomicU64,
+    /// Held while a change is computed, stored and published.
+    changing: tokio::sync::Mutex<()>,
+    listeners: RwLock<Vec<Listener>>,
+    host_id: [u8; 16],
+    data_center: String,
+    /// What the store held when it was opened.
+    opened: Option<Vec<u8>>,
+}
+
+impl SharedCatalogue {
+    /// From what a store gave back on open (`None`: it is new). System keyspaces are added.
+    pub fn open(stored: Option<&[u8]>, now_micros: i64) -> Result<SharedCatalogue, SchemaError> {
+        let (user, host_id) = match stored {
+            Some(text) => Catalogue::from_json_of_node(text)?,
+            None => (Catalogue::empty(), None),
+        };
+        let catalogue = Arc::new(system::with_system_keyspaces(&user)?);
+        Ok(SharedCatalogue {
+            current: RwLock::new((1, catalogue)),
+            version: AtomicU64::new(1),
+            changing: tokio::sync::Mutex::new(()),
+            listeners: RwLock::default(),
+            host_id: host_id.unwrap_or_else(|| fresh_host_id(now_micros)),
+            data_center: DATA_CENTER.into(),
+            opened: stored.map(<[u8]>::to_vec),
+        })
+    }
+
+    /// The same in another data center.
+    pub fn in_data_center(mut self, name: &str) -> SharedCatalogue {
+        self.data_center = name.into();
+        self
+    }
+
+    /// Grows with every published change; compare it with the version of a kept snapshot.
+    pub fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
+    /// The current snapshot and its version. Takes a lock: keep the result.
+    pub fn load(&self) -> (u64, Arc<Catalogue>) {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Identifies this node for ever.
+    pub fn host_id(&self) -> [u8; 16] {
+        self.host_id
+    }
+
+    pub fn data_center(&self) -> &str {
+        &self.data_center
+    }
+
+    /// Calls `listener` after every change, on the thread that made it; it must not block.
+    pub fn listen(&self, listener: impl Fn(&CatalogueChange) + Send + Sync + 'static) {
+        self.listeners.write().unwrap_or_else(PoisonError::into_inner).push(Box::new(listener));
+    }
+
+    /// Makes the store hold this catalogue and its tables, if it does not yet. Call it once after opening.
+    pub async fn bootstrap<S: Store>(&self, store: &S) -> Result<(), QueryError> {
+        let _changing = self.changing.lock().await;
+        let (_, catalogue) = self.load();
+        let text = self.stored_form(&catalogue);
+        if self.opened.as_ref() != Some(&text) {
+            store.alter(text, table_configs(&catalogue)).await?;
+        }
+        Ok(())
+    }
+
+    /// Computes a change against the current snapshot, stores it, publishes it. `compute` sees a snapshot that no
+    /// other change can overtake.
+    pub async fn change<S: Store>(
+        &self,
+        store: &S,
+        now_micros: i64,
+        compute: impl FnOnce(&Catalogue, &Setting) -> Result<Applied, QueryError>,
+    ) -> Result<Applied, QueryError> {
+        let _changing = self.changing.lock().await;
+        let (version, before) = self.load();
+        let setting = Setting { now_micros, data_center: self.data_center.clone() };
+        let applied = compute(&before, &setting)?;
+        if applied.catalogue == *before {
+            return Ok(applied);
+        }
+        let after = Arc::new(applied.catalogue.clone());
+        store.alter(self.stored_form(&after), table_configs(&after)).await?;
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = (version + 1, after.clone());
+        self.version.store(version + 1, Ordering::Release);
+        let change = CatalogueChange { before, after, effect: applied.effect.clone() };
+        for listener in self.listeners.read().unwrap_or_else(PoisonError::into_inner).iter() {
+            listener(&change);
+        }
+        Ok(applied)
+    }
+
+    fn stored_form(&self, catalogue: &Catalogue) -> Vec<u8> {
+        catalogue.to_json_of_node(Some(self.host_id))
+    }
+}
+
+/// What a store must know of every table that it holds.
+pub fn table_configs(catalogue: &Catalogue) -> Vec<TableConfig> {
+    let stored = catalogue.tables().filter(|table| !table.is_virtual());
+    stored
+        .map(|table| TableConfig {
+            id: TableId(table.id),
+            incarnation: table.incarnation,
+            compression: compression(&table.options),
+            compaction: compaction(&table.options),
+            gc_grace_seconds: table.options.gc_grace_seconds,
+        })
+        .collect()
+}
+
+fn compression(options: &TableOptions) -> Compression {
+    match options.compression_plan() {
+        CompressionPlan::None => Compression::None,
+        CompressionPlan::Lz4 => Compression::Lz4,
+        CompressionPlan::Zstd => Compression::Zstd,
+    }
+}
+
+fn compaction(options: &TableOptions) -> Compaction {
+    match options.compaction_plan() {
+        CompactionPlan::Unified { scaling } => Compaction::Unified { scaling },
+        CompactionPlan::TimeWindow { window_seconds } => Compaction::TimeWindow { window_seconds },
+        CompactionPlan::Off => Compaction::Off,
+    }
+}
+
+/// A random uuid (version 4) without a source of randomness at hand: the hasher's keys come from the system.
+fn fresh_host_id(now_micros: i64) -> [u8; 16] {
+    let random = || {
+        let mut hasher = std::collections::hash_map::RandomState::new().build_hasher();
+        hasher.write_i64(now_micros);
+        hasher.finish()
+    };
+    let mut bytes = ((u128::from(random()) << 64) | u128::from(random())).to_be_bytes();
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    bytes
+}

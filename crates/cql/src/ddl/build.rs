@@ -1,0 +1,177 @@
+//! From a plan and the current catalogue to a change.
+
+use super::DdlPlan;
+use super::mask::mask_text;
+use super::properties::properties;
+use super::table::{columns, new_table};
+use crate::bind::{Scope, types};
+use cql_syntax::ast::{self, Rename, Statement, TableChange, TypeChange, TypeKind};
+use model::types::DataType;
+use query::QueryError;
+use schema::{Catalogue, Change, NewPattern, TableAlteration, TypeAlteration, is_system_name};
+
+/// What is wrong with the statement whatever the catalogue holds; so PREPARE can tell already.
+pub(super) fn check_text(plan: &DdlPlan) -> Result<(), QueryError> {
+    let nothing = Catalogue::empty();
+    let scope = Scope { catalogue: &nothing, keyspace: None };
+    match &plan.statement {
+        Statement::CreateTable(create) => new_table(scope, &plan.keyspace, create, false).map(|_| ()),
+        Statement::CreateKeyspace(create) => properties(&create.properties).map(|_| ()),
+        Statement::AlterKeyspace(alter) => properties(&alter.properties).map(|_| ()),
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn change(plan: &DdlPlan, catalogue: &Catalogue) -> Result<Change, QueryError> {
+    let keyspace = plan.keyspace.clone();
+    let scope = Scope { catalogue, keyspace: Some(&plan.keyspace) };
+    Ok(match &plan.statement {
+        Statement::CreateKeyspace(s) => Change::CreateKeyspace {
+            name: keyspace,
+            if_not_exists: s.if_not_exists,
+            properties: properties(&s.properties)?,
+        },
+        Statement::AlterKeyspace(s) => Change::AlterKeyspace {
+            name: keyspace,
+            if_exists: s.if_exists,
+            properties: properties(&s.properties)?,
+        },
+        Statement::DropKeyspace(s) => Change::DropKeyspace { name: keyspace, if_exists: s.if_exists },
+        Statement::CreateTable(s) => {
+            let place = catalogue.keyspace(&keyspace).filter(|_| !is_system_name(&keyspace));
+            let resolve_types = place.is_some_and(|place| place.table(s.name.as_str()).is_none());
+            Change::CreateTable(Box::new(new_table(scope, &keyspace, s, resolve_types)?))
+        }
+        Statement::AlterTable(s) => Change::AlterTable {
+            name: s.name.as_str().into(),
+            if_exists: s.if_exists,
+            alteration: table_alteration(scope, &keyspace, s)?,
+            keyspace,
+        },
+        Statement::DropTable(s) => {
+            Change::DropTable { keyspace, name: s.name.as_str().into(), if_exists: s.if_exists }
+        }
+        Statement::Truncate(name) => Change::Truncate { keyspace, name: name.as_str().into() },
+        Statement::CreateType(s) => create_type(scope, keyspace, s)?,
+        Statement::AlterType(s) => Change::AlterType {
+            name: s.name.as_str().into(),
+            if_exists: s.if_exists,
+            alteration: type_alteration(scope, &keyspace, s)?,
+            keyspace,
+        },
+        Statement::DropType(s) => {
+            Change::DropType { keyspace, name: s.name.as_str().into(), if_exists: s.if_exists }
+        }
+        Statement::CreatePattern(s) => {
+            let setting = |p: &ast::Property| (p.name.as_str().to_string(), p.value.to_string());
+            Change::CreatePattern(Box::new(NewPattern {
+                keyspace,
+                name: s.name.as_str().into(),
+                if_not_exists: s.if_not_exists,
+                statement: s.statement.to_string(),
+                settings: s.properties.iter().map(setting).collect(),
+            }))
+        }
+        Statement::DropPattern(s) => {
+            Change::DropPattern { keyspace, name: s.name.as_str().into(), if_exists: s.if_exists }
+        }
+        _ => return Err(QueryError::invalid("This is not a schema statement")),
+    })
+}
+
+fn pairs(renames: &[Rename]) -> Vec<(String, String)> {
+    renames.iter().map(|r| (r.from.as_str().to_string(), r.to.as_str().to_string())).collect()
+}
+
+fn table_alteration(
+    scope: Scope<'_>,
+    keyspace: &str,
+    alter: &ast::AlterTable,
+) -> Result<TableAlteration, QueryError> {
+    // What belongs to the server or does not exist is refused later, before types would matter.
+    let table = scope.catalogue.table(keyspace, alter.name.as_str()).filter(|_| !is_system_name(keyspace));
+    let refuse = |text: &str| match table {
+        Some(_) => Err(QueryError::invalid(text)),
+        None => Ok(TableAlteration::Rename { renames: Vec::new() }),
+    };
+    match &alter.change {
+        TableChange::ColumnType { .. } => refuse("Altering column types is no longer supported"),
+        TableChange::DropCompactStorage => {
+            refuse("Cannot DROP COMPACT STORAGE on table without COMPACT STORAGE")
+        }
+        TableChange::Mask { if_exists, column, mask } => {
+            let name = column.as_str();
+            let found = table.and_then(|table| table.column(name));
+            let mask = match (mask, found) {
+                (Some(mask), Some(column)) => Some(mask_text(name, &column.data_type, mask)?),
+                _ => None,
+            };
+            Ok(TableAlteration::Mask { if_exists: *if_exists, column: name.into(), mask })
+        }
+        TableChange::Add { if_not_exists, columns: written } => Ok(TableAlteration::Add {
+            if_not_exists: *if_not_exists,
+            columns: columns(scope, keyspace, written, table.is_some())?,
+        }),
+        TableChange::Drop { if_exists, columns, timestamp } => Ok(TableAlteration::Drop {
+            if_exists: *if_exists,
+            columns: columns.iter().map(|column| column.as_str().to_string()).collect(),
+            timestamp: *timestamp,
+        }),
+        // Cassandra reads IF EXISTS here and fails all the same.
+        TableChange::Rename { renames, .. } => Ok(TableAlteration::Rename { renames: pairs(renames) }),
+        TableChange::With(written) => Ok(TableAlteration::With(properties(written)?)),
+    }
+}
+
+fn create_type(scope: Scope<'_>, keyspace: String, create: &ast::CreateType) -> Result<Change, QueryError> {
+    let place = scope.catalogue.keyspace(&keyspace).filter(|_| !is_system_name(&keyspace));
+    let resolve_types = place.is_some_and(|place| !place.types.contains_key(create.name.as_str()));
+    let field = |field: &ast::FieldDef| {
+        let data_type = match resolve_types {
+            true => field_type(scope, &keyspace, &field.data_type)?,
+            false => DataType::Blob,
+        };
+        Ok((field.name.as_str().to_string(), data_type))
+    };
+    let fields: Result<Vec<_>, QueryError> = create.fields.iter().map(field).collect();
+    Ok(Change::CreateType {
+        name: create.name.as_str().into(),
+        if_not_exists: create.if_not_exists,
+        fields: fields?,
+        keyspace,
+    })
+}
+
+/// The type of a field. That a bare user-defined type is wrong here is said before it is looked up.
+fn field_type(scope: Scope<'_>, keyspace: &str, written: &ast::DataType) -> Result<DataType, QueryError> {
+    if let TypeKind::User(_) = written.kind {
+        return Err(QueryError::invalid("A user type cannot contain non-frozen UDTs"));
+    }
+    types::resolve(scope, keyspace, written)
+}
+
+fn type_alteration(
+    scope: Scope<'_>,
+    keyspace: &str,
+    alter: &ast::AlterType,
+) -> Result<TypeAlteration, QueryError> {
+    let place = scope.catalogue.keyspace(keyspace).filter(|_| !is_system_name(keyspace));
+    let exists = place.is_some_and(|place| place.types.contains_key(alter.name.as_str()));
+    match &alter.change {
+        TypeChange::FieldType { .. } if exists => {
+            Err(QueryError::invalid("Altering field types is no longer supported"))
+        }
+        TypeChange::FieldType { .. } => Ok(TypeAlteration::Rename { if_exists: true, renames: Vec::new() }),
+        TypeChange::Add { if_not_exists, field } => {
+            let data_type = match exists {
+                true => field_type(scope, keyspace, &field.data_type)?,
+                false => DataType::Blob,
+            };
+            let if_not_exists = *if_not_exists;
+            Ok(TypeAlteration::Add { if_not_exists, field: field.name.as_str().into(), data_type })
+        }
+        TypeChange::Rename { if_exists, renames } => {
+            Ok(TypeAlteration::Rename { if_exists: *if_exists, renames: pairs(renames) })
+        }
+    }
+}

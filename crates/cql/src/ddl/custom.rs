@@ -1,0 +1,132 @@
+//! Types written as Java class names in quotes: those that are CQL types become them, a few others are carried as
+//! opaque bytes, unknown ones are refused.
+
+use model::types::DataType;
+use query::QueryError;
+
+const PACKAGE: &str = "org.apache.cassandra.db.marshal.";
+/// Levels of parentheses that a class text may have.
+const DEPTH_MAX: usize = 32;
+/// Classes without a CQL type, kept so that a schema that names them can be loaded.
+const OPAQUE: [&str; 4] =
+    ["CompositeType", "DynamicCompositeType", "LexicalUUIDType", "PartitionerDefinedOrder"];
+
+/// The type that a class text names.
+pub(super) fn resolve(class: &str) -> Result<DataType, QueryError> {
+    let refusal = |reason: String| QueryError::Syntax(format!("Error setting type {class}: {reason}"));
+    read(class, 0).map_err(refusal)
+}
+
+fn read(class: &str, depth: usize) -> Result<DataType, String> {
+    if depth > DEPTH_MAX {
+        return Err("the type is nested too deep".into());
+    }
+    let class = class.trim();
+    let (name, arguments) = match class.split_once('(') {
+        None => (class, Vec::new()),
+        Some((name, rest)) => {
+            let inside =
+                rest.strip_suffix(')').ok_or_else(|| format!("a parenthesis is open in '{class}'"))?;
+            (name.trim(), split(inside))
+        }
+    };
+    let short = name.strip_prefix(PACKAGE).unwrap_or(name);
+    if OPAQUE.contains(&short) {
+        return Ok(DataType::Custom(
+            format!("{PACKAGE}{}", class.strip_prefix(PACKAGE).unwrap_or(class)).into(),
+        ));
+    }
+    let part = |at: usize| match arguments.get(at) {
+        Some(text) => read(text, depth + 1),
+        None => Err(format!("{short} needs another parameter")),
+    };
+    Ok(match short {
+        "ListType" => DataType::list(part(0)?),
+        "SetType" => DataType::set(part(0)?),
+        "MapType" => DataType::map(part(0)?, part(1)?),
+        "FrozenType" => part(0)?.freeze(),
+        "ReversedType" => part(0)?,
+        "TupleType" => DataType::tuple((0..arguments.len()).map(part).collect::<Result<Vec<_>, _>>()?),
+        "VectorType" => {
+            let dimensions = arguments.get(1).and_then(|text| text.trim().parse().ok()).filter(|n| *n > 0);
+            DataType::vector(part(0)?, dimensions.ok_or("VectorType needs a positive number of dimensions")?)
+        }
+        simple => native(simple).ok_or_else(|| {
+            let full = if name.contains('.') { name.to_string() } else { format!("{PACKAGE}{name}") };
+            format!("Unable to find abstract-type class '{full}'")
+        })?,
+    })
+}
+
+/// The parameters of a class, split at commas that are not inside parentheses.
+fn split(inside: &str) -> Vec<&str> {
+    let mut depth = 0usize;
+    let mut start = 0;
+    let mut parts = Vec::new();
+    for (at, character) in inside.char_indices() {
+        match character {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                parts.push(&inside[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&inside[start..]);
+    parts
+}
+
+fn native(class: &str) -> Option<DataType> {
+    Some(match class {
+        "AsciiType" => DataType::Ascii,
+        "BooleanType" => DataType::Boolean,
+        "ByteType" => DataType::TinyInt,
+        "BytesType" => DataType::Blob,
+        "CounterColumnType" => DataType::Counter,
+        "DecimalType" => DataType::Decimal,
+        "DoubleType" => DataType::Double,
+        "DurationType" => DataType::Duration,
+        "EmptyType" => DataType::Empty,
+        "FloatType" => DataType::Float,
+        "InetAddressType" => DataType::Inet,
+        "Int32Type" => DataType::Int,
+        "IntegerType" => DataType::VarInt,
+        "LongType" => DataType::BigInt,
+        "ShortType" => DataType::SmallInt,
+        "SimpleDateType" => DataType::Date,
+        "TimeType" => DataType::Time,
+        "TimeUUIDType" => DataType::TimeUuid,
+        "TimestampType" => DataType::Timestamp,
+        "UTF8Type" => DataType::Text,
+        "UUIDType" => DataType::Uuid,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn class_texts_are_types_or_errors() {
+        let text = |class: &str| resolve(class).map(|t| t.to_string()).map_err(|e| e.to_string());
+        assert_eq!(text("org.apache.cassandra.db.marshal.Int32Type").unwrap(), "int");
+        assert_eq!(text("ReversedType(LongType)").unwrap(), "bigint");
+        assert_eq!(
+            text("MapType(UTF8Type, FrozenType(ListType(Int32Type)))").unwrap(),
+            "map<text, frozen<list<int>>>"
+        );
+        assert_eq!(text("VectorType(FloatType , 3)").unwrap(), "vector<float, 3>");
+        assert!(
+            text("CompositeType(Int32Type)").unwrap().starts_with("'org.apache.cassandra.db.marshal.Comp")
+        );
+        for wrong in ["", "(", ")", "ListType", "ListType(", "ListType()", "VectorType(FloatType, 0)", "Nope"]
+        {
+            assert!(text(wrong).unwrap_err().starts_with("Error setting type"), "{wrong}");
+        }
+        assert!(text(&"FrozenType(".repeat(1000)).is_err());
+        assert!(text(&format!("{}Int32Type{}", "FrozenType(".repeat(1000), ")".repeat(1000))).is_err());
+    }
+}

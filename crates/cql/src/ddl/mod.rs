@@ -1,0 +1,135 @@
+//! Statements that change the schema: bound to a plan, executed against the shared catalogue.
+//!
+//! Binding settles only what depends on the session (the keyspace of an unqualified name) and refuses what is not
+//! supported. Everything else is decided when the plan is executed, under the catalogue's lock and against its newest
+//! snapshot, so that a prepared CREATE TABLE means the same on every execution.
+
+mod absent;
+mod build;
+mod custom;
+mod error;
+mod mask;
+mod properties;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use error::query_error;
+pub use mask::{MaskCall, parse_mask};
+pub(crate) use table::new_table;
+
+use crate::bind::Scope;
+use crate::catalogue::SharedCatalogue;
+use cql_syntax::ast::{QualifiedName, Statement};
+use query::QueryError;
+use schema::{Effect, EffectKind, TargetKind};
+use store::Store;
+
+/// A schema statement whose names are settled.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DdlPlan {
+    /// The keyspace that the statement is about.
+    pub keyspace: String,
+    pub statement: Statement,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeKind {
+    Created,
+    Updated,
+    Dropped,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChangeTarget {
+    Keyspace,
+    Table(String),
+    Type(String),
+}
+
+/// What drivers are told, in the result and in events.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SchemaChange {
+    pub kind: ChangeKind,
+    pub keyspace: String,
+    pub target: ChangeTarget,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DdlOutcome {
+    /// `None`: answered with Void (a no-op, or TRUNCATE).
+    pub change: Option<SchemaChange>,
+    pub warnings: Vec<String>,
+}
+
+/// Settles the keyspace; refuses statements that are not supported or not schema statements.
+pub fn bind(scope: Scope<'_>, statement: &Statement) -> Result<DdlPlan, QueryError> {
+    absent::refuse(statement)?;
+    let keyspace = match statement {
+        Statement::CreateKeyspace(s) => s.name.as_str().to_string(),
+        Statement::AlterKeyspace(s) => s.name.as_str().to_string(),
+        Statement::DropKeyspace(s) => s.name.as_str().to_string(),
+        other => {
+            let name = named(other).ok_or_else(|| QueryError::invalid("This is not a schema statement"))?;
+            scope.keyspace_name(name.keyspace_str())?.to_string()
+        }
+    };
+    let plan = DdlPlan { keyspace, statement: statement.clone() };
+    build::check_text(&plan)?;
+    Ok(plan)
+}
+
+/// The object that a statement on something inside a keyspace is about.
+fn named(statement: &Statement) -> Option<&QualifiedName> {
+    Some(match statement {
+        Statement::Truncate(name) => name,
+        Statement::CreateTable(s) => &s.name,
+        Statement::AlterTable(s) => &s.name,
+        Statement::CreateType(s) => &s.name,
+        Statement::AlterType(s) => &s.name,
+        Statement::CreatePattern(s) => &s.name,
+        Statement::AlterView(s) => &s.name,
+        Statement::DropTable(s)
+        | Statement::DropType(s)
+        | Statement::DropIndex(s)
+        | Statement::DropView(s)
+        | Statement::DropPattern(s) => &s.name,
+        Statement::DropFunction(s) | Statement::DropAggregate(s) => &s.name,
+        Statement::DropTrigger(s) => &s.table,
+        _ => return None,
+    })
+}
+
+/// Applies a plan: stored first, then visible. What it answers is in the outcome.
+pub async fn execute<S: Store>(
+    plan: &DdlPlan,
+    shared: &SharedCatalogue,
+    store: &S,
+    now_micros: i64,
+) -> Result<DdlOutcome, QueryError> {
+    if absent::is_about_nothing(plan)? {
+        return Ok(DdlOutcome::default());
+    }
+    let compute = |catalogue: &schema::Catalogue, setting: &schema::Setting| {
+        let change = build::change(plan, catalogue)?;
+        catalogue.apply(&change, setting).map_err(query_error)
+    };
+    let applied = shared.change(store, now_micros, compute).await?;
+    Ok(DdlOutcome { change: applied.effect.map(told), warnings: applied.warnings })
+}
+
+fn told(effect: Effect) -> SchemaChange {
+    let kind = match effect.kind {
+        // Drivers know no access patterns: to them the keyspace has changed.
+        _ if effect.target == TargetKind::Pattern => ChangeKind::Updated,
+        EffectKind::Created => ChangeKind::Created,
+        EffectKind::Updated => ChangeKind::Updated,
+        EffectKind::Dropped => ChangeKind::Dropped,
+    };
+    let target = match effect.target {
+        TargetKind::Keyspace | TargetKind::Pattern => ChangeTarget::Keyspace,
+        TargetKind::Table => ChangeTarget::Table(effect.name),
+        TargetKind::Type => ChangeTarget::Type(effect.name),
+    };
+    SchemaChange { kind, keyspace: effect.keyspace, target }
+}

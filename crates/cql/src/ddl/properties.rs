@@ -1,0 +1,23 @@
+//! Properties of the syntax tree as the schema takes them.
+
+use super::query_error;
+use cql_syntax::ast;
+use query::QueryError;
+use schema::{Properties, PropertyValue};
+
+pub(super) fn properties<'a>(
+    written: impl IntoIterator<Item = &'a ast::Property>,
+) -> Result<Properties, QueryError> {
+    let mut properties = Properties::new();
+    for property in written {
+        let value = match (property.value.text(), property.value.map()) {
+            (Some(text), _) => PropertyValue::Text(text.to_string()),
+            (None, Some(entries)) => {
+                PropertyValue::Map(entries.map(|(key, value)| (key.to_string(), value.to_string())).collect())
+            }
+            (None, None) => PropertyValue::Map(Default::default()),
+        };
+        properties.add(property.name.as_str(), value).map_err(query_error)?;
+    }
+    Ok(properties)
+}

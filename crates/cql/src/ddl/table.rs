@@ -1,0 +1,75 @@
+//! CREATE TABLE and the column definitions of ALTER TABLE, from the syntax tree to the schema's terms.
+
+use super::custom;
+use super::mask::mask_text;
+use super::properties::properties;
+use crate::bind::{Scope, types};
+use cql_syntax::ast::{self, ColumnDef, CreateTable, SortOrder, TableOption, TypeKind};
+use model::types::DataType;
+use query::QueryError;
+use schema::{NewColumn, NewTable};
+
+/// What CREATE TABLE asks for. `resolve_types` is off when the change will be refused or skipped before types matter
+/// (the table exists, the keyspace does not): Cassandra looks at them last.
+pub(crate) fn new_table(
+    scope: Scope<'_>,
+    keyspace: &str,
+    create: &CreateTable,
+    resolve_types: bool,
+) -> Result<NewTable, QueryError> {
+    let name = create.name.as_str().to_string();
+    if create.primary_keys.len() > 1 {
+        return Err(QueryError::Invalid(format!(
+            "Multiple PRIMARY KEY specified for table '{keyspace}.{name}' (exactly one required)"
+        )));
+    }
+    if create.options.iter().any(|option| matches!(option, TableOption::CompactStorage(_))) {
+        return Err(QueryError::invalid(
+            "COMPACT STORAGE tables are not supported: they exist in Cassandra for applications written before CQL. \
+             Leave the option out; the table will hold the same rows",
+        ));
+    }
+    let names = |idents: &[cql_syntax::ast::Ident]| idents.iter().map(|i| i.as_str().to_string()).collect();
+    let key = create.primary_keys.first();
+    let order = create.clustering_order();
+    Ok(NewTable {
+        keyspace: keyspace.to_string(),
+        name,
+        if_not_exists: create.if_not_exists,
+        columns: columns(scope, keyspace, &create.columns, resolve_types)?,
+        partition_key: key.map_or_else(Vec::new, |key| names(&key.partition)),
+        clustering: key.map_or_else(Vec::new, |key| names(&key.clustering)),
+        clustering_order: order
+            .map(|item| (item.column.as_str().to_string(), item.order == SortOrder::Desc))
+            .collect(),
+        properties: properties(create.properties())?,
+    })
+}
+
+pub(super) fn columns(
+    scope: Scope<'_>,
+    keyspace: &str,
+    written: &[ColumnDef],
+    resolve_types: bool,
+) -> Result<Vec<NewColumn>, QueryError> {
+    let column = |definition: &ColumnDef| {
+        let name = definition.name.as_str().to_string();
+        let data_type = match resolve_types {
+            true => column_type(scope, keyspace, &definition.data_type)?,
+            false => DataType::Blob,
+        };
+        let mask = match (&definition.mask, resolve_types) {
+            (Some(mask), true) => Some(mask_text(&name, &data_type, mask)?),
+            _ => None,
+        };
+        Ok(NewColumn { name, data_type, is_static: definition.is_static, mask })
+    };
+    written.iter().map(column).collect()
+}
+
+fn column_type(scope: Scope<'_>, keyspace: &str, written: &ast::DataType) -> Result<DataType, QueryError> {
+    match &written.kind {
+        TypeKind::Custom(class) => custom::resolve(class),
+        _ => types::resolve(scope, keyspace, written),
+    }
+}

@@ -1,0 +1,170 @@
+//! Every rule of schema statements, as a real Cassandra 5.0.6 answered it.
+//!
+//! `cases/*.txt` hold statements with recorded answers (`--- statement`, then `ok`, warnings and rows, or a protocol
+//! code and text). A line `ours` gives our own answer where it differs on purpose; it must differ, else it goes.
+
+use super::*;
+use crate::catalogue::SharedCatalogue;
+use crate::describe;
+use crate::system::{NodeInfo, SystemTables};
+use query::{Request, Values};
+use std::fmt::Write;
+use std::sync::Arc;
+use store::naive::NaiveStore;
+
+/// A server in small: one catalogue, one store, one session.
+pub(crate) struct World {
+    pub shared: Arc<SharedCatalogue>,
+    pub store: NaiveStore,
+    pub system: SystemTables,
+    pub keyspace: Option<String>,
+    now: i64,
+}
+
+/// The naive store never waits, so one poll is enough.
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = std::pin::pin!(future);
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    match future.as_mut().poll(&mut context) {
+        std::task::Poll::Ready(output) => output,
+        std::task::Poll::Pending => panic!("the naive store does not wait"),
+    }
+}
+
+impl World {
+    pub(crate) fn new() -> World {
+        let shared = Arc::new(SharedCatalogue::open(None, 1).unwrap());
+        let system = SystemTables::new(NodeInfo::default(), shared.clone());
+        let store = NaiveStore::new();
+        block_on(shared.bootstrap(&store)).unwrap();
+        World { shared, store, system, keyspace: None, now: 1_700_000_000_000_000 }
+    }
+
+    pub(crate) fn ddl(&mut self, text: &str) -> Result<DdlOutcome, QueryError> {
+        self.now += 1;
+        let parsed =
+            cql_syntax::parse_statement(text).map_err(|error| QueryError::Syntax(error.to_string()))?;
+        let (_, catalogue) = self.shared.load();
+        let scope = Scope { catalogue: &catalogue, keyspace: self.keyspace.as_deref() };
+        if let Statement::Use(name) = &parsed.statement {
+            if catalogue.keyspace(name.as_str()).is_none() {
+                return Err(QueryError::Invalid(format!("Keyspace '{}' does not exist", name.as_str())));
+            }
+            self.keyspace = Some(name.as_str().to_string());
+            return Ok(DdlOutcome::default());
+        }
+        let plan = bind(scope, &parsed.statement)?;
+        block_on(execute(&plan, &self.shared, &self.store, self.now))
+    }
+
+    /// The rows of a DESCRIBE as texts.
+    pub(crate) fn describe(&self, text: &str) -> Result<Vec<Vec<String>>, QueryError> {
+        let parsed =
+            cql_syntax::parse_statement(text).map_err(|error| QueryError::Syntax(error.to_string()))?;
+        let Statement::Describe(statement) = &parsed.statement else { panic!("{text} is no DESCRIBE") };
+        let (_, catalogue) = self.shared.load();
+        let scope = Scope { catalogue: &catalogue, keyspace: self.keyspace.as_deref() };
+        let request = Request::new(Values::NONE, self.now);
+        let rows = describe::execute(&scope, &self.system, statement, &request)?;
+        let text = |value: Option<&[u8]>| String::from_utf8_lossy(value.unwrap_or_default()).into_owned();
+        Ok(rows.values().map(|row| row.into_iter().map(text).collect()).collect())
+    }
+
+    /// The answer in the form of the case files.
+    fn answer(&mut self, statement: &str) -> String {
+        let mut out = String::from("ok");
+        if statement.starts_with("DESC") {
+            match self.describe(statement) {
+                Err(error) => return refusal(&error),
+                Ok(rows) => rows.iter().for_each(|row| put_row(&mut out, row)),
+            }
+            return out;
+        }
+        match self.ddl(statement) {
+            Err(error) => refusal(&error),
+            Ok(outcome) => {
+                for warning in &outcome.warnings {
+                    let _ = write!(out, "\nwarn {warning}");
+                }
+                out
+            }
+        }
+    }
+}
+
+fn put_row(out: &mut String, row: &[String]) {
+    let _ = write!(out, "\nrow {}", row[..3].join(" | "));
+    for line in row.get(3).iter().flat_map(|statement| statement.lines()) {
+        let _ = write!(out, "\n  {}", mask_line(line));
+    }
+}
+
+/// Hides what differs from run to run.
+fn mask_line(line: &str) -> String {
+    if let Some((head, tail)) = line.split_once("ID = ") {
+        return format!("{head}ID = <uuid>{}", tail.get(36..).unwrap_or_default());
+    }
+    match line.split_once("USING TIMESTAMP 17000000000") {
+        Some((head, tail)) if tail != "00000;" => format!("{head}USING TIMESTAMP <now>;"),
+        _ => line.to_string(),
+    }
+}
+
+fn refusal(error: &QueryError) -> String {
+    let code = match error {
+        QueryError::Syntax(_) => "2000",
+        QueryError::Unauthorized(_) => "2100",
+        QueryError::Invalid(_) => "2200",
+        QueryError::Config(_) => "2300",
+        QueryError::AlreadyExists { .. } => "2400",
+        other => panic!("{other:?}"),
+    };
+    let message = error.to_string();
+    // The parser has its own tests.
+    let is_grammar = code == "2000" && message.starts_with("line ");
+    format!("{code} {}", if is_grammar { "line" } else { &message })
+}
+
+/// Ours may say more: a sentence after Cassandra's.
+fn fits(ours: &str, theirs: &str) -> bool {
+    ours == theirs
+        || ours.lines().count() == theirs.lines().count()
+            && ours.lines().zip(theirs.lines()).all(|(ours, theirs)| {
+                ours == theirs
+                    || (theirs.starts_with("warn ") || theirs.starts_with("2"))
+                        && ours.strip_prefix(theirs).is_some_and(|more| more.starts_with(['.', ':', ';']))
+            })
+}
+
+fn check(cases: &str) {
+    let mut world = World::new();
+    let mut faults = String::new();
+    for case in cases.split("--- ").filter(|case| !case.trim().is_empty()) {
+        let (statement, expected) = case.trim_end().split_once('\n').unwrap();
+        let (theirs, ours) = match expected.split_once("\nours ") {
+            Some((theirs, ours)) => (theirs, Some(ours)),
+            None => (expected, None),
+        };
+        let got = world.answer(statement);
+        if got != ours.unwrap_or(theirs) && (ours.is_some() || !fits(&got, theirs)) {
+            let _ =
+                writeln!(faults, "--- {statement}\nexpected: {}\ngot:      {got}", ours.unwrap_or(theirs));
+        }
+        if ours.is_some() && fits(&got, theirs) {
+            let _ = writeln!(faults, "--- {statement}\nis marked as different but is not");
+        }
+        let (_, catalogue) = world.shared.load();
+        catalogue.check().unwrap();
+    }
+    assert!(faults.is_empty(), "{faults}");
+}
+
+#[test]
+fn rules_are_cassandras() {
+    check(include_str!("cases/rules.txt"));
+}
+
+#[test]
+fn more_rules_are_cassandras() {
+    check(include_str!("cases/more_rules.txt"));
+}

@@ -1,0 +1,205 @@
+//! The statements that would create a thing again.
+
+use crate::system::is_virtual_keyspace;
+use cql_syntax::maybe_quote;
+use model::timeuuid;
+use model::types::UdtType;
+use schema::{AccessPattern, Column, DroppedColumn, Keyspace, Table, TableOptions, java_double};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+const LOCATORS: &str = "org.apache.cassandra.locator.";
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+fn map_text(map: &BTreeMap<String, String>) -> String {
+    let entries: Vec<String> = map.iter().map(|(k, v)| format!("{}: {}", quoted(k), quoted(v))).collect();
+    format!("{{{}}}", entries.join(", "))
+}
+
+fn wrapped(what: &str, name: &str, body: &str) -> String {
+    let kind = what.to_lowercase();
+    format!(
+        "/*\nWarning: {what} {name} is a virtual {kind} and cannot be recreated with CQL.\nStructure, for reference:\n\
+         VIRTUAL {body}\n*/"
+    )
+}
+
+pub fn keyspace_text(keyspace: &Keyspace) -> String {
+    let name = maybe_quote(&keyspace.name);
+    if is_virtual_keyspace(&keyspace.name) {
+        return wrapped("Keyspace", &name, &format!("KEYSPACE {name};"));
+    }
+    let mut replication = keyspace.replication.clone();
+    if let Some(class) = replication.get_mut("class") {
+        *class = class.strip_prefix(LOCATORS).unwrap_or(class).to_string();
+    }
+    let (replication, durable) = (map_text(&replication), keyspace.durable_writes);
+    let review = match keyspace.review.as_str() {
+        "" => String::new(),
+        review => format!(" AND review = {}", quoted(review)),
+    };
+    // The two blanks are Cassandra's.
+    format!(
+        "CREATE KEYSPACE {name} WITH replication = {replication}  AND durable_writes = {durable}{review};"
+    )
+}
+
+pub fn type_text(udt: &UdtType) -> String {
+    let field = |f: &model::types::UdtField| format!("\n    {} {}", maybe_quote(&f.name), f.data_type);
+    let fields: Vec<String> = udt.fields.iter().map(field).collect();
+    format!("CREATE TYPE {}.{} ({}\n);", maybe_quote(&udt.keyspace), maybe_quote(&udt.name), fields.join(","))
+}
+
+pub fn pattern_text(keyspace: &str, pattern: &AccessPattern) -> String {
+    let settings: Vec<String> =
+        pattern.settings.iter().map(|(name, value)| format!("{} = {value}", maybe_quote(name))).collect();
+    let with = if settings.is_empty() {
+        String::new()
+    } else {
+        format!("\n    WITH {}", settings.join("\n    AND "))
+    };
+    format!(
+        "CREATE ACCESS PATTERN {}.{} AS {}{with};",
+        maybe_quote(keyspace),
+        maybe_quote(&pattern.name),
+        pattern.statement
+    )
+}
+
+/// `internals`: with the table's id, and with dropped columns as they were.
+pub fn table_text(table: &Table, internals: bool) -> String {
+    let name = format!("{}.{}", maybe_quote(&table.keyspace), maybe_quote(&table.name));
+    let is_virtual = is_virtual_keyspace(&table.keyspace);
+    let mut text = format!("TABLE {name} (\n");
+    put_columns(&mut text, table, internals);
+    text.push_str(") WITH ");
+    let mut properties = Vec::new();
+    if internals {
+        properties.push(format!("ID = {}", timeuuid::format(&table.uuid)));
+    }
+    if !table.clustering.is_empty() {
+        let direction = |c: &Column| if c.descending { "DESC" } else { "ASC" };
+        let order: Vec<String> =
+            table.clustering.iter().map(|c| format!("{} {}", maybe_quote(&c.name), direction(c))).collect();
+        properties.push(format!("CLUSTERING ORDER BY ({})", order.join(", ")));
+    }
+    match is_virtual {
+        true => properties.push(format!("comment = {}", quoted(&table.options.comment))),
+        false => properties.extend(option_texts(&table.options)),
+    }
+    text.push_str(&properties.join("\n    AND "));
+    text.push(';');
+    if is_virtual {
+        return wrapped("Table", &name, &text);
+    }
+    if internals {
+        put_dropped(&mut text, table, &name);
+    }
+    format!("CREATE {text}")
+}
+
+/// Key columns, then static and regular ones, each with its collections last: the order in which Cassandra keeps them.
+fn put_columns(text: &mut String, table: &Table, internals: bool) {
+    let simple_key = table.partition_key.len() == 1 && table.clustering.is_empty();
+    let returned = |column: &Column| internals && table.dropped.iter().any(|d| d.name == column.name);
+    let mut lines: Vec<String> = Vec::new();
+    for column in table.primary_key() {
+        let key = if simple_key { " PRIMARY KEY" } else { "" };
+        lines.push(format!("{}{}{key}", column_text(column), mask_suffix(column)));
+    }
+    for (columns, suffix) in [(&table.statics, " static"), (&table.regulars, "")] {
+        for multi_cell in [false, true] {
+            let of_kind = |c: &&Column| c.data_type.is_multi_cell() == multi_cell && !returned(c);
+            lines.extend(
+                columns
+                    .iter()
+                    .filter(of_kind)
+                    .map(|c| format!("{}{suffix}{}", column_text(c), mask_suffix(c))),
+            );
+        }
+    }
+    if internals {
+        let mut dropped: Vec<&DroppedColumn> = table.dropped.iter().collect();
+        dropped.sort_by(|a, b| a.name.cmp(&b.name));
+        lines.extend(dropped.iter().map(|d| {
+            format!("{} {}{}", maybe_quote(&d.name), d.data_type, if d.is_static { " static" } else { "" })
+        }));
+    }
+    if !simple_key {
+        lines.push(format!("PRIMARY KEY ({})", key_text(table)));
+    }
+    for (at, line) in lines.iter().enumerate() {
+        let comma = if at + 1 < lines.len() { "," } else { "" };
+        let _ = writeln!(text, "    {line}{comma}");
+    }
+}
+
+fn column_text(column: &Column) -> String {
+    format!("{} {}", maybe_quote(&column.name), column.data_type)
+}
+
+fn mask_suffix(column: &Column) -> String {
+    column.mask.as_ref().map_or(String::new(), |mask| format!(" MASKED WITH {mask}"))
+}
+
+fn key_text(table: &Table) -> String {
+    let list = |columns: &[Column]| {
+        columns.iter().map(|column| maybe_quote(&column.name).to_string()).collect::<Vec<_>>().join(", ")
+    };
+    let partition = list(&table.partition_key);
+    let partition = if table.partition_key.len() > 1 { format!("({partition})") } else { partition };
+    if table.clustering.is_empty() { partition } else { format!("{partition}, {}", list(&table.clustering)) }
+}
+
+/// Drops what was dropped and adds again what came back, so that even the history can be replayed.
+fn put_dropped(text: &mut String, table: &Table, name: &str) {
+    let mut dropped: Vec<&DroppedColumn> = table.dropped.iter().collect();
+    dropped.sort_by(|a, b| a.name.cmp(&b.name));
+    for column in dropped {
+        let column_name = maybe_quote(&column.name);
+        let _ =
+            write!(text, "\nALTER TABLE {name} DROP {column_name} USING TIMESTAMP {};", column.dropped_at);
+        if let Some(back) = table.column(&column.name) {
+            let suffix = if column.is_static { " static" } else { "" };
+            let _ = write!(text, "\nALTER TABLE {name} ADD {}{suffix};", column_text(back));
+        }
+    }
+}
+
+/// In Cassandra's order; ours last, and only where it says something.
+fn option_texts(options: &TableOptions) -> Vec<String> {
+    let memtable = if options.memtable.is_empty() { "default" } else { &options.memtable };
+    let blobs = |(key, value): (&String, &Vec<u8>)| {
+        let hex: String = value.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{}: 0x{hex}", quoted(key))
+    };
+    let extensions: Vec<String> = options.extensions.iter().map(blobs).collect();
+    let mut texts = vec![
+        format!("additional_write_policy = {}", quoted(&options.additional_write_policy)),
+        format!("allow_auto_snapshot = {}", options.allow_auto_snapshot),
+        format!("bloom_filter_fp_chance = {}", java_double(options.bloom_filter_fp_chance)),
+        format!("caching = {}", map_text(&options.caching)),
+        format!("cdc = {}", options.cdc),
+        format!("comment = {}", quoted(&options.comment)),
+        format!("compaction = {}", map_text(&options.compaction)),
+        format!("compression = {}", map_text(&options.compression)),
+        format!("memtable = {}", quoted(memtable)),
+        format!("crc_check_chance = {}", java_double(options.crc_check_chance)),
+        format!("default_time_to_live = {}", options.default_time_to_live),
+        format!("extensions = {{{}}}", extensions.join(", ")),
+        format!("gc_grace_seconds = {}", options.gc_grace_seconds),
+        format!("incremental_backups = {}", options.incremental_backups),
+        format!("max_index_interval = {}", options.max_index_interval),
+        format!("memtable_flush_period_in_ms = {}", options.memtable_flush_period_in_ms),
+        format!("min_index_interval = {}", options.min_index_interval),
+        format!("read_repair = {}", quoted(&options.read_repair)),
+        format!("speculative_retry = {}", quoted(&options.speculative_retry)),
+    ];
+    if !options.review.is_empty() {
+        texts.push(format!("review = {}", quoted(&options.review)));
+    }
+    texts
+}

@@ -1,0 +1,225 @@
+//! DESCRIBE, answered by the server: rows of names, or of names and statements that would create the thing again.
+//!
+//! Texts are laid out as Cassandra 5.0 lays them out, because cqlsh prints them as they come. Results are paged by row
+//! number; a paging state of another schema version is refused.
+
+mod create;
+mod page;
+#[cfg(test)]
+mod tests;
+
+pub use create::{keyspace_text, pattern_text, table_text, type_text};
+
+use crate::bind::Scope;
+use crate::system::{SystemTables, is_virtual_keyspace};
+use cql_syntax::ast::{Describe, DescribeTarget, QualifiedName};
+use cql_syntax::maybe_quote;
+use model::types::DataType;
+use model::value::{encode_elements, encode_map};
+use page::{Row, paged};
+use query::{QueryError, Request, Rows};
+use schema::{Keyspace, Table, is_local_system_name};
+use std::sync::Arc;
+
+/// Answers one DESCRIBE.
+pub fn execute(
+    scope: &Scope<'_>,
+    system: &SystemTables,
+    describe: &Describe,
+    request: &Request<'_>,
+) -> Result<Rows, QueryError> {
+    if describe.target == DescribeTarget::Cluster {
+        return cluster(scope, system, request);
+    }
+    let describer = Describer { scope, internals: describe.internals };
+    let (rows, statements) = match &describe.target {
+        DescribeTarget::Keyspaces => (describer.keyspaces(), false),
+        DescribeTarget::Tables => (describer.list("table", |k| names(k.tables.keys()))?, false),
+        DescribeTarget::Types => (describer.list("type", |k| names(k.types.keys()))?, false),
+        DescribeTarget::Patterns => (describer.list("access_pattern", |k| names(k.patterns.keys()))?, false),
+        DescribeTarget::Functions | DescribeTarget::Aggregates => {
+            (describer.list("function", |_| Vec::new())?, false)
+        }
+        element => (describer.elements(element)?, true),
+    };
+    let columns: &[&str] =
+        if statements { &["keyspace_name", "type", "name", "create_statement"] } else { &LISTING };
+    let columns = columns.iter().map(|name| (*name, DataType::Text));
+    paged(columns, rows, scope.catalogue.version, request)
+}
+
+const LISTING: [&str; 3] = ["keyspace_name", "type", "name"];
+
+fn names<'a>(names: impl Iterator<Item = &'a Arc<str>>) -> Vec<Arc<str>> {
+    let mut names: Vec<Arc<str>> = names.cloned().collect();
+    names.sort_by_key(|name| name.to_lowercase());
+    names
+}
+
+fn not_found(text: String) -> QueryError {
+    QueryError::Invalid(text)
+}
+
+struct Describer<'a> {
+    scope: &'a Scope<'a>,
+    internals: bool,
+}
+
+impl<'a> Describer<'a> {
+    /// Every keyspace, by name without regard to case.
+    fn all(&self) -> Vec<&'a Arc<Keyspace>> {
+        let mut all: Vec<_> = self.scope.catalogue.keyspaces.values().collect();
+        all.sort_by_key(|keyspace| keyspace.name.to_lowercase());
+        all
+    }
+
+    fn keyspaces(&self) -> Vec<Row> {
+        let row = |keyspace: &&Arc<Keyspace>| {
+            let name = maybe_quote(&keyspace.name).to_string();
+            vec![name.clone().into_bytes(), b"keyspace".to_vec(), name.into_bytes()]
+        };
+        self.all().iter().map(row).collect()
+    }
+
+    /// Names of one kind, in the current keyspace or, without one, in all.
+    fn list(&self, kind: &str, names: impl Fn(&Keyspace) -> Vec<Arc<str>>) -> Result<Vec<Row>, QueryError> {
+        let keyspaces = match self.scope.keyspace {
+            Some(current) => vec![self.keyspace(Some(current))?],
+            None => self.all(),
+        };
+        let mut rows = Vec::new();
+        for keyspace in keyspaces {
+            for name in names(keyspace) {
+                let place = maybe_quote(&keyspace.name).to_string();
+                rows.push(vec![
+                    place.into_bytes(),
+                    kind.as_bytes().to_vec(),
+                    maybe_quote(&name).to_string().into_bytes(),
+                ]);
+            }
+        }
+        Ok(rows)
+    }
+
+    fn keyspace(&self, written: Option<&str>) -> Result<&'a Arc<Keyspace>, QueryError> {
+        let name = written
+            .or(self.scope.keyspace)
+            .ok_or_else(|| not_found("No keyspace specified and no current keyspace".into()))?;
+        let found = self.scope.catalogue.keyspace(name);
+        found.ok_or_else(|| not_found(format!("'{name}' not found in keyspaces")))
+    }
+
+    fn elements(&self, target: &DescribeTarget) -> Result<Vec<Row>, QueryError> {
+        let place = |name: &QualifiedName| self.keyspace(name.keyspace_str());
+        let missing = |what: &str, name: &QualifiedName| {
+            let keyspace = place(name)?;
+            Err(not_found(format!("{what} '{}' not found in '{}'", name.as_str(), keyspace.name)))
+        };
+        match target {
+            DescribeTarget::Schema { full } => {
+                let shown = |k: &&&Arc<Keyspace>| *full || !k.is_system();
+                Ok(self.all().iter().filter(shown).flat_map(|k| self.whole(k)).collect())
+            }
+            DescribeTarget::Keyspace { only, name } => {
+                let keyspace = self.keyspace(name.as_ref().map(|name| name.as_str()))?;
+                Ok(if *only { vec![self.keyspace_row(keyspace)] } else { self.whole(keyspace) })
+            }
+            DescribeTarget::Table(name) => {
+                let keyspace = place(name)?;
+                let found = keyspace.table(name.as_str()).ok_or_else(|| {
+                    not_found(format!("Table '{}' not found in keyspace '{}'", name.as_str(), keyspace.name))
+                })?;
+                Ok(vec![self.table_row(found)])
+            }
+            DescribeTarget::Type(name) => {
+                let keyspace = place(name)?;
+                match keyspace.types.get(name.as_str()) {
+                    Some(udt) => Ok(vec![row(&keyspace.name, "type", &udt.name, type_text(udt))]),
+                    None => missing("User defined type", name),
+                }
+            }
+            DescribeTarget::Pattern(name) => {
+                let keyspace = place(name)?;
+                match keyspace.patterns.get(name.as_str()) {
+                    Some(pattern) => {
+                        let text = pattern_text(&keyspace.name, pattern);
+                        Ok(vec![row(&keyspace.name, "access_pattern", &pattern.name, text)])
+                    }
+                    None => missing("Access pattern", name),
+                }
+            }
+            DescribeTarget::Index(name) => missing("Table for existing index", name),
+            DescribeTarget::View(name) => missing("Materialized view", name),
+            DescribeTarget::Function(name) => missing("User defined function", name),
+            DescribeTarget::Aggregate(name) => missing("User defined aggregate", name),
+            DescribeTarget::Any(name) => self.any(name),
+            // The others are lists, answered by the caller.
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// `DESCRIBE name`: a keyspace, else a table of the named or current keyspace.
+    fn any(&self, name: &QualifiedName) -> Result<Vec<Row>, QueryError> {
+        let wanted = name.as_str();
+        if name.keyspace.is_none() {
+            if let Some(keyspace) = self.scope.catalogue.keyspace(wanted) {
+                return Ok(self.whole(keyspace));
+            }
+            if self.scope.keyspace.is_none() {
+                return Err(not_found(format!("'{wanted}' not found in keyspaces")));
+            }
+        }
+        let keyspace = self.keyspace(name.keyspace_str())?;
+        match keyspace.table(wanted) {
+            Some(table) => Ok(vec![self.table_row(table)]),
+            None => Err(not_found(format!("'{wanted}' not found in keyspace '{}'", keyspace.name))),
+        }
+    }
+
+    /// A keyspace and everything in it, in an order in which it can be created.
+    fn whole(&self, keyspace: &Keyspace) -> Vec<Row> {
+        let mut rows = vec![self.keyspace_row(keyspace)];
+        let place = &keyspace.name;
+        rows.extend(keyspace.types_by_dependency().iter().map(|t| row(place, "type", &t.name, type_text(t))));
+        for name in names(keyspace.tables.keys()) {
+            rows.extend(keyspace.table(&name).map(|table| self.table_row(table)));
+        }
+        let pattern =
+            |p: &Arc<schema::AccessPattern>| row(place, "access_pattern", &p.name, pattern_text(place, p));
+        rows.extend(keyspace.patterns.values().map(pattern));
+        rows
+    }
+
+    fn keyspace_row(&self, keyspace: &Keyspace) -> Row {
+        row(&keyspace.name, "keyspace", &keyspace.name, keyspace_text(keyspace))
+    }
+
+    fn table_row(&self, table: &Table) -> Row {
+        row(&table.keyspace, "table", &table.name, table_text(table, self.internals))
+    }
+}
+
+fn row(keyspace: &str, kind: &str, name: &str, statement: String) -> Row {
+    let quoted = |name: &str| maybe_quote(name).to_string().into_bytes();
+    vec![quoted(keyspace), kind.as_bytes().to_vec(), quoted(name), statement.into_bytes()]
+}
+
+/// The cluster in one row; with a user's keyspace in use also who owns which range.
+fn cluster(scope: &Scope<'_>, system: &SystemTables, request: &Request<'_>) -> Result<Rows, QueryError> {
+    let node = &system.node;
+    let short = |class: &str| class.rsplit('.').next().unwrap_or(class).as_bytes().to_vec();
+    let mut columns =
+        vec![("cluster", DataType::Text), ("partitioner", DataType::Text), ("snitch", DataType::Text)];
+    let mut row = vec![node.cluster_name.clone().into_bytes(), short(&node.partitioner), short(&node.snitch)];
+    let ranged = |name: &&str| !is_local_system_name(name) && !is_virtual_keyspace(name);
+    if scope.keyspace.filter(ranged).is_some() {
+        let owner = encode_elements([format!("/{}:{}", node.address, node.storage_port)]);
+        let range = |token: &i64| (token.to_string().into_bytes(), owner.clone());
+        columns.push((
+            "range_ownership",
+            DataType::map(DataType::Text, DataType::list(DataType::Text).freeze()),
+        ));
+        row.push(encode_map(&DataType::Text, node.tokens.iter().map(range).collect()));
+    }
+    paged(columns.into_iter(), vec![row], scope.catalogue.version, request)
+}

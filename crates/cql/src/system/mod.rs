@@ -1,0 +1,65 @@
+//! The system keyspaces: their tables as Cassandra 5.0 defines them, and the rows of those that are made up on reading.
+//!
+//! Stored here are only roles and permissions (`system_auth`) and traces (`system_traces`); every other system table
+//! is computed from the catalogue and from [`NodeInfo`] when somebody selects from it.
+
+mod cells;
+mod definitions;
+mod local;
+mod node;
+mod rows;
+mod schema_rows;
+#[cfg(test)]
+mod tests;
+mod views;
+
+pub use definitions::{is_virtual_keyspace, with_system_keyspaces};
+pub use node::{ClientInfo, Live, NodeInfo, PreparedInfo};
+
+use crate::catalogue::SharedCatalogue;
+use query::{QueryError, VirtualTables};
+use rows::Filler;
+use schema::Table;
+use std::sync::{Arc, PoisonError, RwLock};
+use store::naive::NaiveStore;
+
+/// Makes up the rows of virtual tables. One for all shards.
+pub struct SystemTables {
+    pub node: NodeInfo,
+    shared: Arc<SharedCatalogue>,
+    live: RwLock<Option<Arc<dyn Live>>>,
+}
+
+impl SystemTables {
+    pub fn new(node: NodeInfo, shared: Arc<SharedCatalogue>) -> SystemTables {
+        SystemTables { node, shared, live: RwLock::new(None) }
+    }
+
+    /// Where connected clients and prepared statements are asked for; without it their tables are empty.
+    pub fn set_live(&self, live: Arc<dyn Live>) {
+        *self.live.write().unwrap_or_else(PoisonError::into_inner) = Some(live);
+    }
+
+    fn live(&self) -> Option<Arc<dyn Live>> {
+        self.live.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl VirtualTables for SystemTables {
+    fn rows(&self, table: &Table) -> Result<NaiveStore, QueryError> {
+        let (_, catalogue) = self.shared.load();
+        let mut filler = Filler::new(table);
+        match (&*table.keyspace, &*table.name) {
+            ("system", "local") => local::local(&mut filler, &self.node, &catalogue),
+            ("system", "prepared_statements") => views::prepared(&mut filler, self.live()),
+            ("system", "size_estimates") => local::size_estimates(&mut filler, &self.node, &catalogue),
+            ("system_schema", name) => schema_rows::fill(&mut filler, name, &catalogue),
+            ("system_virtual_schema", name) => schema_rows::fill_virtual(&mut filler, name, &catalogue),
+            ("system_views", "clients") => views::clients(&mut filler, self.live()),
+            ("system_views", "settings") => views::settings(&mut filler, &self.node),
+            // One node without peers, views, hints or streams: the others have nothing to show.
+            _ => {}
+        }
+        filler.finish()
+    }
+}

@@ -1,0 +1,89 @@
+//! What the server knows about itself and its clients, as the system tables need it.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+
+/// Facts about this node that do not change while it runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeInfo {
+    pub cluster_name: String,
+    pub data_center: String,
+    pub rack: String,
+    pub host_id: [u8; 16],
+    /// Where clients connect; never the unspecified address, which clients could not use.
+    pub address: IpAddr,
+    pub port: u16,
+    /// Cassandra's port between nodes; nobody listens there.
+    pub storage_port: u16,
+    pub tokens: Vec<i64>,
+    pub release_version: String,
+    pub cql_version: String,
+    pub native_protocol_version: String,
+    pub partitioner: String,
+    pub snitch: String,
+    /// Seconds; when the server started.
+    pub gossip_generation: i32,
+    pub shards: u32,
+    /// Shown in `system_views.settings`.
+    pub settings: BTreeMap<String, String>,
+}
+
+impl Default for NodeInfo {
+    fn default() -> NodeInfo {
+        NodeInfo {
+            cluster_name: "Partita".into(),
+            data_center: crate::catalogue::DATA_CENTER.into(),
+            rack: "rack1".into(),
+            host_id: [0; 16],
+            address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            port: 9042,
+            storage_port: 7000,
+            tokens: spread_tokens(16),
+            release_version: "5.0.0".into(),
+            cql_version: "3.4.7".into(),
+            native_protocol_version: "5".into(),
+            partitioner: "org.apache.cassandra.dht.Murmur3Partitioner".into(),
+            snitch: "SimpleSnitch".into(),
+            gossip_generation: 0,
+            shards: 1,
+            settings: BTreeMap::new(),
+        }
+    }
+}
+
+/// Tokens at equal distances. The node owns the whole ring whatever they are; some clients split scans by them.
+fn spread_tokens(count: u64) -> Vec<i64> {
+    let step = u64::MAX / count;
+    (0..count).map(|n| ((n * step) ^ (1 << 63)) as i64).map(|token| token.max(i64::MIN + 1)).collect()
+}
+
+/// One client connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientInfo {
+    pub address: IpAddr,
+    pub port: u16,
+    /// The map of STARTUP.
+    pub options: BTreeMap<String, String>,
+    /// `startup`, `authentication` or `ready`.
+    pub stage: String,
+    pub keyspace: Option<String>,
+    pub protocol_version: i32,
+    pub requests: i64,
+    pub username: String,
+    /// Protocol and cipher suite of a TLS connection.
+    pub tls: Option<(String, String)>,
+}
+
+/// One prepared statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PreparedInfo {
+    pub id: [u8; 16],
+    pub keyspace: Option<String>,
+    pub query: String,
+}
+
+/// What changes while the server runs; asked on every read.
+pub trait Live: Send + Sync {
+    fn clients(&self) -> Vec<ClientInfo>;
+    fn prepared(&self) -> Vec<PreparedInfo>;
+}

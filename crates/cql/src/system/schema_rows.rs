@@ -1,0 +1,151 @@
+//! `system_schema` and `system_virtual_schema`: the catalogue as rows.
+
+use super::cells::*;
+use super::definitions::is_virtual_keyspace;
+use super::rows::Filler;
+use crate::ddl::parse_mask;
+use schema::{Catalogue, Column, ColumnKind, Keyspace, Table};
+use std::sync::Arc;
+
+/// Functions, aggregates, triggers, views and indexes stay empty: there are none.
+pub(super) fn fill(filler: &mut Filler<'_>, table: &str, catalogue: &Catalogue) {
+    let keyspaces = || catalogue.keyspaces.values().filter(|k| !is_virtual_keyspace(&k.name));
+    let tables = || keyspaces().flat_map(|keyspace| keyspace.tables.values());
+    match table {
+        "keyspaces" => keyspaces().for_each(|k| keyspace_row(filler, k)),
+        "tables" => tables().for_each(|t| table_row(filler, t)),
+        "columns" => tables().for_each(|t| column_rows(filler, t)),
+        "dropped_columns" => tables().for_each(|t| dropped_rows(filler, t)),
+        "column_masks" => tables().for_each(|t| mask_rows(filler, t)),
+        "types" => keyspaces().for_each(|k| type_rows(filler, k)),
+        _ => {}
+    }
+}
+
+pub(super) fn fill_virtual(filler: &mut Filler<'_>, table: &str, catalogue: &Catalogue) {
+    let keyspaces = || catalogue.keyspaces.values().filter(|k| is_virtual_keyspace(&k.name));
+    let tables = || keyspaces().flat_map(|keyspace| keyspace.tables.values());
+    match table {
+        "keyspaces" => keyspaces().for_each(|k| filler.row(&[("keyspace_name", text(&k.name))])),
+        "tables" => tables().for_each(|t| {
+            filler.row(&[
+                ("keyspace_name", text(&t.keyspace)),
+                ("table_name", text(&t.name)),
+                ("comment", text(&t.options.comment)),
+            ]);
+        }),
+        "columns" => tables().for_each(|t| column_rows(filler, t)),
+        _ => {}
+    }
+}
+
+fn keyspace_row(filler: &mut Filler<'_>, keyspace: &Arc<Keyspace>) {
+    filler.row(&[
+        ("keyspace_name", text(&keyspace.name)),
+        ("durable_writes", boolean(keyspace.durable_writes)),
+        ("replication", text_map(&keyspace.replication)),
+    ]);
+}
+
+fn table_row(filler: &mut Filler<'_>, table: &Arc<Table>) {
+    let options = &table.options;
+    let flags: &[&str] = if table.is_counter() { &["compound", "counter"] } else { &["compound"] };
+    // Cassandra writes these four only where they differ from the default.
+    let unless = |usual: bool, cell: Cell| if usual { None } else { cell };
+    filler.row(&[
+        ("keyspace_name", text(&table.keyspace)),
+        ("table_name", text(&table.name)),
+        ("additional_write_policy", text(&options.additional_write_policy)),
+        ("allow_auto_snapshot", unless(options.allow_auto_snapshot, boolean(false))),
+        ("bloom_filter_fp_chance", double(options.bloom_filter_fp_chance)),
+        ("caching", text_map(&options.caching)),
+        ("cdc", unless(!options.cdc, boolean(true))),
+        ("comment", text(&options.comment)),
+        ("compaction", text_map(&options.compaction)),
+        ("compression", text_map(&options.compression)),
+        ("crc_check_chance", double(options.crc_check_chance)),
+        ("dclocal_read_repair_chance", double(0.0)),
+        ("default_time_to_live", int(options.default_time_to_live as i32)),
+        ("extensions", blob_map(&options.extensions)),
+        ("flags", text_set(flags)),
+        ("gc_grace_seconds", int(options.gc_grace_seconds as i32)),
+        ("id", uuid(&table.uuid)),
+        ("incremental_backups", unless(options.incremental_backups, boolean(false))),
+        ("max_index_interval", int(options.max_index_interval)),
+        ("memtable", unless(options.memtable.is_empty(), text(&options.memtable))),
+        ("memtable_flush_period_in_ms", int(options.memtable_flush_period_in_ms)),
+        ("min_index_interval", int(options.min_index_interval)),
+        ("read_repair", text(&options.read_repair)),
+        ("read_repair_chance", double(0.0)),
+        ("speculative_retry", text(&options.speculative_retry)),
+    ]);
+}
+
+fn column_rows(filler: &mut Filler<'_>, table: &Arc<Table>) {
+    for column in table.columns() {
+        let position = if column.kind.is_primary_key() { column.position as i32 } else { -1 };
+        filler.row(&[
+            ("keyspace_name", text(&table.keyspace)),
+            ("table_name", text(&table.name)),
+            ("column_name", text(&column.name)),
+            ("clustering_order", text(clustering_order(column))),
+            ("column_name_bytes", text(&column.name)),
+            ("kind", text(column.kind.name())),
+            ("position", int(position)),
+            ("type", text(column.data_type.to_string())),
+        ]);
+    }
+}
+
+fn clustering_order(column: &Column) -> &'static str {
+    match (column.kind, column.descending) {
+        (ColumnKind::Clustering, true) => "desc",
+        (ColumnKind::Clustering, false) => "asc",
+        _ => "none",
+    }
+}
+
+fn dropped_rows(filler: &mut Filler<'_>, table: &Arc<Table>) {
+    for column in &table.dropped {
+        let kind = if column.is_static { ColumnKind::Static } else { ColumnKind::Regular };
+        filler.row(&[
+            ("keyspace_name", text(&table.keyspace)),
+            ("table_name", text(&table.name)),
+            ("column_name", text(&column.name)),
+            ("dropped_time", timestamp(column.dropped_at.div_euclid(1000))),
+            ("kind", text(kind.name())),
+            ("type", text(column.data_type.to_string())),
+        ]);
+    }
+}
+
+fn mask_rows(filler: &mut Filler<'_>, table: &Arc<Table>) {
+    for column in table.columns() {
+        let Some(mask) = column.mask.as_deref().and_then(parse_mask) else { continue };
+        let arguments = &mask.arguments;
+        filler.row(&[
+            ("keyspace_name", text(&table.keyspace)),
+            ("table_name", text(&table.name)),
+            ("column_name", text(&column.name)),
+            ("function_argument_nulls", boolean_list(arguments.iter().map(|(_, value)| value.is_none()))),
+            ("function_argument_types", text_list(arguments.iter().map(|(data_type, _)| data_type))),
+            (
+                "function_argument_values",
+                text_list(arguments.iter().map(|(_, v)| v.as_deref().unwrap_or_default())),
+            ),
+            ("function_keyspace", text("system")),
+            ("function_name", text(&mask.function)),
+        ]);
+    }
+}
+
+fn type_rows(filler: &mut Filler<'_>, keyspace: &Arc<Keyspace>) {
+    for udt in keyspace.types.values() {
+        filler.row(&[
+            ("keyspace_name", text(&keyspace.name)),
+            ("type_name", text(&udt.name)),
+            ("field_names", text_list(udt.fields.iter().map(|field| &field.name))),
+            ("field_types", text_list(udt.fields.iter().map(|field| field.data_type.to_string()))),
+        ]);
+    }
+}

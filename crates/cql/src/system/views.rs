@@ -1,0 +1,57 @@
+//! What the running server tells: connected clients, prepared statements, settings.
+
+use super::cells::*;
+use super::node::{Live, NodeInfo};
+use super::rows::Filler;
+use std::sync::Arc;
+
+pub(super) fn clients(filler: &mut Filler<'_>, live: Option<Arc<dyn Live>>) {
+    for client in live.map(|live| live.clients()).unwrap_or_default() {
+        let option = |name: &str| client.options.get(name).map(|value| value.as_bytes().to_vec());
+        let (protocol, cipher) = client.tls.clone().unzip();
+        filler.row(&[
+            ("address", inet(client.address)),
+            ("port", int(client.port.into())),
+            ("client_options", text_map(&client.options)),
+            ("connection_stage", text(&client.stage)),
+            ("driver_name", option("DRIVER_NAME")),
+            ("driver_version", option("DRIVER_VERSION")),
+            ("hostname", text(client.address.to_string())),
+            ("keyspace_name", client.keyspace.as_ref().and_then(text)),
+            ("protocol_version", int(client.protocol_version)),
+            ("request_count", bigint(client.requests)),
+            ("ssl_cipher_suite", cipher.and_then(text)),
+            ("ssl_enabled", boolean(client.tls.is_some())),
+            ("ssl_protocol", protocol.and_then(text)),
+            ("username", text(&client.username)),
+        ]);
+    }
+}
+
+pub(super) fn prepared(filler: &mut Filler<'_>, live: Option<Arc<dyn Live>>) {
+    for statement in live.map(|live| live.prepared()).unwrap_or_default() {
+        filler.row(&[
+            ("prepared_id", blob(&statement.id)),
+            ("logged_keyspace", statement.keyspace.as_ref().and_then(text)),
+            ("query_string", text(&statement.query)),
+        ]);
+    }
+}
+
+pub(super) fn settings(filler: &mut Filler<'_>, node: &NodeInfo) {
+    let fixed = [
+        ("cluster_name", node.cluster_name.clone()),
+        ("endpoint_snitch", node.snitch.clone()),
+        ("native_transport_port", node.port.to_string()),
+        ("num_tokens", node.tokens.len().to_string()),
+        ("partitioner", node.partitioner.clone()),
+        ("rpc_address", node.address.to_string()),
+        ("shards", node.shards.to_string()),
+    ];
+    for (name, value) in fixed.iter().filter(|(name, _)| !node.settings.contains_key(*name)) {
+        filler.row(&[("name", text(name)), ("value", text(value))]);
+    }
+    for (name, value) in &node.settings {
+        filler.row(&[("name", text(name)), ("value", text(value))]);
+    }
+}
