@@ -6,6 +6,7 @@ use super::options::EngineOptions;
 use super::shared::Shared;
 use crate::cache::CacheCounts;
 use crate::embedded::EmbeddedStore;
+use crate::jobs::Lane;
 use crate::log::{LogRecovery, group::Driver};
 use crate::manifest::Edit;
 use crate::metrics::Metrics;
@@ -88,6 +89,15 @@ impl Engine {
                 Some(spawned.map_err(OpenError::io("starting the log thread"))?)
             }
         };
+        if !shared.options.inline {
+            let waiting = Arc::downgrade(&shared);
+            shared.log.on_want_spare(move || {
+                if let Some(shared) = waiting.upgrade() {
+                    let log = shared.log.clone();
+                    shared.jobs.submit(Lane::Chores, move || log.prepare_spare());
+                }
+            });
+        }
         let inner = Inner { shared: shared.clone(), seeds, log_thread, lock: Some(lock) };
         Ok(Engine { shared, inner: Arc::new(Mutex::new(inner)) })
     }

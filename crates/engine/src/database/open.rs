@@ -6,14 +6,14 @@ use super::error::OpenError;
 use super::files::{ShardFiles, open_files};
 use super::layout::Layout;
 use super::options::EngineOptions;
-use super::replay::{Replayed, pin_of, replay_log};
+use super::replay::{Replayed, ShardMemtables, pin_of, replay_log};
 use super::shared::Shared;
 use crate::jobs::Jobs;
 use crate::log::{Log, LogOpenError, LogOptions, LogRecovery, Pins, SegmentFiles, recover_log, segment};
 use crate::manifest::Manifest;
 use crate::memtable::Memtable;
 use crate::metrics::Metrics;
-use crate::shard::{Seed, TableSeed};
+use crate::shard::{Sealed, Seed, TableSeed};
 use rt::{Clock, Disk, DiskLock, LockError};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64};
@@ -37,12 +37,13 @@ pub(super) fn open(
     let files = Arc::new(SegmentFiles::new(disk.clone(), layout.log.clone(), options.log_segment_bytes));
     let tables = catalogue.as_ref().map_or(&[][..], |c| &c.tables[..]);
 
+    let seal_bytes = options.memtable_bytes_max / options.shards / 2;
     let existing = Manifest::exists(&*disk, &layout.dir).map_err(OpenError::io(layout.dir.display()))?;
     let (manifest, table_files, replayed) = if existing {
         let manifest = Manifest::open(disk.clone(), &layout.dir)?;
         let table_files = open_files(&*disk, &layout, &manifest, tables, options.shards)?;
         let oldest = manifest.state().log_begins;
-        let replayed = replay_log(&*disk, &layout.log, oldest, options.shards, tables)?;
+        let replayed = replay_log(&*disk, &layout.log, oldest, options.shards, seal_bytes, tables)?;
         if replayed.recovery.segments == 0 {
             let file = files.path(oldest).display().to_string();
             return Err(LogOpenError::MissingSegment { file }.into());
@@ -163,17 +164,21 @@ fn begin_empty(disk: &dyn Disk, layout: &Layout, shards: usize) -> Result<Replay
 
 /// Memtables and files of every table, per shard.
 fn table_seeds(
-    memtables: Vec<BTreeMap<TableId, Memtable>>,
+    memtables: ShardMemtables,
     files: ShardFiles,
     tables: &[TableConfig],
     pins: &Pins,
 ) -> Vec<Vec<TableSeed>> {
-    let of_shard = |(mut memtables, mut files): (BTreeMap<TableId, Memtable>, BTreeMap<TableId, _>)| {
+    let of_shard = |(mut memtables, mut files): (BTreeMap<TableId, Vec<Memtable>>, BTreeMap<TableId, _>)| {
         let seed = |config: &TableConfig| {
-            let memtable = memtables.remove(&config.id).unwrap_or_default();
-            let pin = pin_of(pins, &memtable);
-            let files = files.remove(&config.id).unwrap_or_default();
-            TableSeed { config: config.clone(), memtable, pin, files }
+            let replayed = memtables.remove(&config.id).unwrap_or_default();
+            let pinned = |memtable: Memtable| pin_of(pins, &memtable).map(|pin| Sealed { memtable, pin });
+            let memtables = replayed.into_iter().filter_map(pinned).collect();
+            TableSeed {
+                config: config.clone(),
+                memtables,
+                files: files.remove(&config.id).unwrap_or_default(),
+            }
         };
         tables.iter().map(seed).collect()
     };

@@ -146,7 +146,9 @@ impl EmbeddedStore {
         let (written, job_shared) = (next.clone(), shared.clone());
         let write = move || write_catalogue(&*job_shared.disk, &job_shared.layout.dir, &written);
         let outcome = shared.jobs.run(Lane::Chores, write).await.ok_or(StoreError::Closed)?;
-        outcome.map_err(|error| StoreError::Io { context: format!("writing the catalogue: {error}") })?;
+        if let Err(error) = outcome {
+            return Err(self.undo_alter(&mut current, &error).await);
+        }
         let mut dropped = Vec::new();
         for owner in 0..self.shards() {
             let next = next.clone();
@@ -156,5 +158,19 @@ impl EmbeddedStore {
         *current = (*next).clone();
         shared.drop_files(dropped);
         Ok(())
+    }
+
+    /// The new catalogue may or may not be on disk: writes the old one again under a newer version. If that fails
+    /// too, nobody knows what the next open will find, so nothing more may be acknowledged.
+    async fn undo_alter(&self, current: &mut Catalogue, error: &std::io::Error) -> StoreError {
+        let shared = self.shard.shared.clone();
+        current.version += 2;
+        let (old, job_shared) = (current.clone(), shared.clone());
+        let write = move || write_catalogue(&*job_shared.disk, &job_shared.layout.dir, &old);
+        let outcome = shared.jobs.run(Lane::Chores, write).await;
+        if !matches!(outcome, Some(Ok(()))) {
+            shared.log.fail(format!("writing the catalogue failed: {error}"));
+        }
+        StoreError::Io { context: format!("writing the catalogue: {error}") }
     }
 }

@@ -22,6 +22,9 @@ use tokio::sync::Notify;
 /// One segment's worth: the driver empties all queues in each group, so more means the disk is far behind.
 const QUEUE_BYTES_MAX: usize = 32 << 20;
 
+/// How often the log thread looks whether a full disk has room again.
+const FULL_RETRY: std::time::Duration = std::time::Duration::from_millis(100);
+
 /// What "acknowledged" means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
@@ -41,7 +44,12 @@ pub struct Progress {
 #[derive(Debug, PartialEq, Eq)]
 pub enum SubmitError {
     QueueFull,
-    TooLarge { bytes: usize, limit: usize },
+    /// The disk is full; nothing was queued.
+    DiskFull,
+    TooLarge {
+        bytes: usize,
+        limit: usize,
+    },
     Failed(String),
 }
 
@@ -52,6 +60,8 @@ pub struct Log {
     files: Arc<SegmentFiles>,
     pins: Pins,
     failed: OnceLock<String>,
+    /// The disk is full: the log waits.
+    stalled: AtomicBool,
     metrics: Arc<Metrics>,
     /// Set by whoever has work for the log thread; cleared by it before it looks.
     signalled: AtomicBool,
@@ -61,6 +71,8 @@ pub struct Log {
     /// The first segment that has not been given up.
     first_live: Mutex<u64>,
     inline: Option<Mutex<Driver>>,
+    /// Called by the driver when it has taken a segment: another spare one is wanted.
+    want_spare: OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
 
 #[derive(Default)]
@@ -119,6 +131,7 @@ impl Log {
             files,
             pins,
             failed: OnceLock::new(),
+            stalled: AtomicBool::new(false),
             metrics,
             signalled: AtomicBool::new(false),
             thread: OnceLock::new(),
@@ -126,6 +139,7 @@ impl Log {
             barrier_passed: Condvar::new(),
             first_live: Mutex::new(options.first_live),
             inline: inline.map(Mutex::new),
+            want_spare: OnceLock::new(),
         };
         Ok((Arc::new(log), driver))
     }
@@ -134,6 +148,9 @@ impl Log {
     pub fn submit(&self, shard: usize, encode: impl FnOnce(&mut Vec<u8>)) -> Result<u64, SubmitError> {
         if let Some(reason) = self.failed.get() {
             return Err(SubmitError::Failed(reason.clone()));
+        }
+        if self.stalled.load(Ordering::Acquire) {
+            return Err(SubmitError::DiskFull);
         }
         let number = {
             let mut queue = lock(&self.queues[shard]);
@@ -349,10 +366,35 @@ impl Log {
         driver.writer.seal()?;
         self.metrics.log_syncs.add(1);
         self.publish(driver);
-        driver.writer.next_segment()?;
+        self.begin_segment(driver)?;
         self.metrics.log_segments_created.add(1);
         driver.pin = self.pins.pin(driver.writer.segment());
+        if let Some(want_spare) = self.want_spare.get() {
+            want_spare();
+        }
         Ok(())
+    }
+
+    /// A full disk is no failure: nothing has been written to the new segment yet, so the log thread waits for
+    /// room while new commits are refused as overload.
+    fn begin_segment(&self, driver: &mut Driver) -> io::Result<()> {
+        loop {
+            match driver.writer.next_segment() {
+                Err(error) if error.kind() == io::ErrorKind::StorageFull && self.inline.is_none() => {
+                    if !self.stalled.swap(true, Ordering::AcqRel) {
+                        tracing::error!(%error, "the disk is full; commits wait for room");
+                    }
+                    if lock(&self.barrier).closing {
+                        return Err(error);
+                    }
+                    std::thread::sleep(FULL_RETRY);
+                }
+                outcome => {
+                    self.stalled.store(false, Ordering::Release);
+                    return outcome;
+                }
+            }
+        }
     }
 
     fn publish(&self, driver: &mut Driver) {
@@ -362,6 +404,11 @@ impl Log {
                 lane.wake.notify_one();
             }
         }
+    }
+
+    /// Who prepares spare segments in the background; without it a new segment is made when it is needed.
+    pub fn on_want_spare(&self, want_spare: impl Fn() + Send + Sync + 'static) {
+        let _ = self.want_spare.set(Box::new(want_spare));
     }
 
     /// Prepares a spare segment; for a background thread.

@@ -70,11 +70,17 @@ impl SegmentFiles {
         Ok(file)
     }
 
+    /// A file of full size; when that fails, nothing is left behind.
     fn allocate(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
         let file = self.disk.create(path)?;
-        file.preallocate(u64::from(self.segment_bytes))?;
-        file.sync_data()?;
-        Ok(file)
+        let filled = file.preallocate(u64::from(self.segment_bytes)).and_then(|()| file.sync_data());
+        match filled {
+            Ok(()) => Ok(file),
+            Err(error) => {
+                let _ = self.disk.remove(path);
+                Err(error)
+            }
+        }
     }
 
     /// Prepares one spare file if there is none; meant for a background thread.

@@ -105,6 +105,12 @@ impl LogWriter {
         self.check()?;
         debug_assert!(!self.has_unsynced());
         let created = self.files.create(self.segment + 1);
+        if let Err(error) = &created
+            && error.kind() == io::ErrorKind::StorageFull
+        {
+            // Nothing was written to it: the caller may try again.
+            return Err(io::Error::new(error.kind(), format!("creating the next log segment: {error}")));
+        }
         self.file = self.guard("creating the segment after", created)?;
         self.segment += 1;
         self.written = RECORDS_AT;

@@ -1,7 +1,6 @@
 //! A change of the tables reaches the shard.
 
 use super::{Shard, TableSeed, TableState};
-use crate::memtable::Memtable;
 use crate::table::Table;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -26,12 +25,8 @@ impl Shard {
                 match tables.get_mut(&config.id) {
                     Some(state) => state.config = config.clone(),
                     None => {
-                        let seed = TableSeed {
-                            config: config.clone(),
-                            memtable: Memtable::new(),
-                            pin: None,
-                            files: Vec::new(),
-                        };
+                        let seed =
+                            TableSeed { config: config.clone(), memtables: Vec::new(), files: Vec::new() };
                         tables.insert(config.id, TableState::new(seed));
                     }
                 }

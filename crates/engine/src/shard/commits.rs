@@ -88,6 +88,10 @@ impl Shard {
                 self.shared.metrics.commits_overloaded.add(1);
                 StoreError::Overloaded("the commit log is far behind")
             }
+            SubmitError::DiskFull => {
+                self.shared.metrics.commits_overloaded.add(1);
+                StoreError::Overloaded("the disk is full")
+            }
             SubmitError::TooLarge { bytes, limit } => {
                 StoreError::Invalid(format!("the mutations are {bytes} bytes together; the limit is {limit}"))
             }
@@ -138,6 +142,9 @@ impl Shard {
                 // Dropped meanwhile: then the data is not wanted any more.
                 if let Some(table) = tables.get_mut(&mutation.table) {
                     grown += table.apply(mutation, pin);
+                    if table.active.is_full() {
+                        self.room.must_seal();
+                    }
                 }
             }
         }
@@ -189,6 +196,9 @@ impl Shard {
                     && table.config.incarnation == *incarnation
                 {
                     grown += table.apply(mutation, pin);
+                    if table.active.is_full() {
+                        self.room.must_seal();
+                    }
                 }
             }
         }

@@ -1,19 +1,23 @@
 //! From memory to files: sealing memtables, and what happens when a flush is done.
 
-use super::Shard;
 use super::tables::Sealed;
+use super::{Shard, TableState};
 use crate::background::flush::FlushJob;
 use crate::jobs::Lane;
 use crate::table::Table;
 use std::rc::Rc;
 use std::sync::Arc;
-use store::TableId;
+use store::{TableConfig, TableId};
 use tokio::sync::oneshot;
 
 impl Shard {
     /// Seals memtables while the active ones hold more than their half of the budget, or are full.
     pub(super) fn seal_due(self: &Rc<Self>) {
         self.recount();
+        let full = |table: &TableState| table.active.is_full();
+        let full: Vec<TableId> =
+            self.tables.borrow().values().filter(|t| full(t)).map(|t| t.config.id).collect();
+        full.into_iter().for_each(|id| self.seal(id));
         while self.room.active_is_over() {
             let tables = self.tables.borrow();
             let largest = tables.values().max_by_key(|table| table.active.bytes());
@@ -24,6 +28,18 @@ impl Shard {
             drop(tables);
             self.seal(id);
         }
+    }
+
+    /// Flushes what recovery left sealed.
+    pub(super) fn flush_replayed(self: &Rc<Self>) {
+        for table in self.tables.borrow().values() {
+            table.sealed.iter().for_each(|sealed| self.flush(&table.config, sealed.clone()));
+        }
+    }
+
+    fn flush(&self, config: &TableConfig, sealed: Arc<Sealed>) {
+        let job = FlushJob::new(self.shared.clone(), self.index, config.clone(), sealed);
+        self.shared.jobs.submit(Lane::Flush, move || job.run());
     }
 
     /// Seals memtables that keep more of the log than they may.
@@ -45,8 +61,7 @@ impl Shard {
         let Some(table) = tables.get_mut(&id) else { return };
         let Some(sealed) = table.seal() else { return };
         self.room.sealed(sealed.memtable.bytes());
-        let job = FlushJob::new(self.shared.clone(), self.index, table.config.clone(), sealed);
-        self.shared.jobs.submit(Lane::Flush, move || job.run());
+        self.flush(&table.config, sealed);
     }
 
     /// A sealed memtable is in files now (in none, if it held nothing).

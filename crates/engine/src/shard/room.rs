@@ -19,6 +19,8 @@ pub(super) struct Room {
     /// All memtables, and the active ones among them.
     used: Cell<usize>,
     active: Cell<usize>,
+    /// Some memtable must be sealed whatever its size.
+    full: Cell<bool>,
     waiting: Cell<usize>,
     freed: Notify,
     /// The last flush failed: waiting makes no sense until one succeeds.
@@ -31,6 +33,7 @@ impl Room {
             bytes_max: bytes_max.max(1),
             used: Cell::new(0),
             active: Cell::new(0),
+            full: Cell::new(false),
             waiting: Cell::new(0),
             freed: Notify::new(),
             stuck: Cell::new(false),
@@ -50,6 +53,11 @@ impl Room {
     /// A memtable of this size takes no more writes.
     pub fn sealed(&self, bytes: usize) {
         self.active.set(self.active.get().saturating_sub(bytes));
+    }
+
+    /// A memtable cannot take much more.
+    pub fn must_seal(&self) {
+        self.full.set(true);
     }
 
     /// What active memtables really hold.
@@ -116,8 +124,11 @@ impl Shard {
 
     /// Counts what recovery has put into memtables.
     pub(super) fn account_replayed(self: &Rc<Self>) {
-        let bytes = self.tables.borrow().values().map(|t| t.bytes()).sum();
-        self.grew(bytes);
+        let bytes: usize = self.tables.borrow().values().map(|t| t.bytes()).sum();
+        self.room.used.set(bytes);
+        self.shared.metrics.memtable_bytes.add(bytes as u64);
+        self.flush_replayed();
+        self.seal_due();
     }
 
     /// Memtables have grown: counts it, and seals what is due.
@@ -125,7 +136,7 @@ impl Shard {
         self.room.used.set(self.room.used.get() + bytes);
         self.room.active.set(self.room.active.get() + bytes);
         self.shared.metrics.memtable_bytes.add(bytes as u64);
-        if self.room.active_is_over() {
+        if self.room.active_is_over() || self.room.full.take() {
             self.seal_due();
         }
     }

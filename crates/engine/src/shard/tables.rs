@@ -10,9 +10,8 @@ use store::{Mutation, TableConfig};
 /// A table as recovery found it.
 pub(crate) struct TableSeed {
     pub config: TableConfig,
-    pub memtable: Memtable,
-    /// The oldest log segment the memtable has data from.
-    pub pin: Option<Pin>,
+    /// Oldest first; the last one goes on taking writes.
+    pub memtables: Vec<Sealed>,
     pub files: Vec<Arc<Table>>,
 }
 
@@ -36,8 +35,13 @@ pub(crate) struct TableState {
 
 impl TableState {
     pub fn new(seed: TableSeed) -> TableState {
-        let TableSeed { config, memtable, pin, files } = seed;
-        TableState { config, active: memtable, pin, sealed: Vec::new(), files, compacting: false }
+        let TableSeed { config, mut memtables, files } = seed;
+        let (active, pin) = match memtables.pop() {
+            Some(Sealed { memtable, pin }) => (memtable, Some(pin)),
+            None => (Memtable::new(), None),
+        };
+        let sealed = memtables.into_iter().map(Arc::new).collect();
+        TableState { config, active, pin, sealed, files, compacting: false }
     }
 
     /// Applies a mutation from the pinned segment; returns by how many bytes the memtable grew.

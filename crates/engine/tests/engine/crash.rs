@@ -21,7 +21,7 @@ const MICROS: i64 = 1_000_000_000;
 
 /// One step of a history.
 #[derive(Clone, Debug)]
-enum Step {
+pub enum Step {
     Commit(Commit),
     CommitIf(ConditionalCommit),
     Alter(Vec<TableConfig>),
@@ -30,7 +30,7 @@ enum Step {
     Reopen { shards: usize },
 }
 
-fn history(seed: u64, steps: usize) -> Vec<Step> {
+pub fn history(seed: u64, steps: usize) -> Vec<Step> {
     let mut random = Random::seeded(seed);
     let mut incarnation = 0;
     let mut history = vec![Step::Alter(tables(0))];
@@ -155,7 +155,7 @@ impl Sink for Contents {
     }
 }
 
-async fn contents<S: Store>(store: &S) -> Result<Vec<String>, StoreError> {
+pub async fn contents<S: Store>(store: &S) -> Result<Vec<String>, StoreError> {
     let mut contents = Contents::default();
     for table in [TABLE, OTHER] {
         contents.lines.push(format!("{table:?}"));
@@ -253,10 +253,37 @@ async fn run_history(disk: &SimDisk, history: &[Step], durability: Durability) -
     outcome
 }
 
+pub fn open_small(disk: &SimDisk, shards: usize) -> Result<Harness, engine::OpenError> {
+    open_with(disk, small(shards, Durability::Sync))
+}
+
+/// Runs the history without its restarts, until a step fails; how many succeeded.
+pub async fn run_steps(harness: &Harness, history: &[Step]) -> usize {
+    for (n, step) in history.iter().enumerate() {
+        harness.clock.set_micros(MICROS + n as i64 * 10);
+        match step {
+            Step::Flush => {
+                harness.engine.flush().await;
+            }
+            Step::Background => {
+                harness.engine.run_jobs();
+                tokio::task::yield_now().await;
+            }
+            Step::Reopen { .. } => {}
+            step => {
+                if apply(&harness.stores[n % harness.stores.len()], step).await.is_err() {
+                    return n;
+                }
+            }
+        }
+    }
+    history.len()
+}
+
 /// What the tables must hold after the first `count` steps.
-async fn expected(history: &[Step], count: usize) -> Vec<String> {
+pub async fn expected(history: &[Step], count: usize) -> Vec<String> {
     let naive = NaiveStore::new();
-    for step in &history[..count] {
+    for step in history.iter().take(count) {
         apply(&naive, step).await.unwrap();
     }
     contents(&naive).await.unwrap()

@@ -1,6 +1,7 @@
 //! The engine as a whole, on the simulated and on the real disk.
 
 mod crash;
+mod faults;
 mod harness;
 mod inline;
 mod threads;

@@ -22,7 +22,7 @@ pub enum Fault {
     Crash,
     /// The call fails once; a failed sync loses the data it should have saved.
     Error,
-    /// This call and every later write, create or resize fails with `StorageFull`.
+    /// From this call on, whatever needs space (create, link, writes that grow a file) fails with `StorageFull`.
     Full,
 }
 

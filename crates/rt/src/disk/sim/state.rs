@@ -237,10 +237,11 @@ impl State {
             self.alive()?;
             return Err(io::Error::other("simulated failure of this file"));
         }
-        if let Verdict::Fail(error) = self.begin(true)? {
+        let offset = usize::try_from(offset).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        let grows = offset + bytes.len() > self.inode(inode)?.current.len();
+        if let Verdict::Fail(error) = self.begin(grows)? {
             return Err(error);
         }
-        let offset = usize::try_from(offset).map_err(|_| io::ErrorKind::FileTooLarge)?;
         self.inode(inode)?.change(DataChange::Write { offset, bytes: bytes.to_vec() });
         self.last_writer = Some(inode);
         if self.crashed { Err(power_cut()) } else { Ok(()) }

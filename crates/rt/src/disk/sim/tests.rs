@@ -98,6 +98,9 @@ fn a_full_disk_refuses_writes_until_there_is_room() {
     file.sync_data().unwrap();
     disk.make_room();
     file.write_at(0, b"a").unwrap();
+    disk.fault_at(disk.io_count() + 1, Fault::Full);
+    file.write_at(0, b"a").unwrap();
+    assert!(file.write_at(1, b"b").is_err() && disk.create(Path::new("/d/b")).is_err());
     assert!(disk.flip(&path, 0, 1) && !disk.flip(&path, 1, 1));
     assert_eq!(file.read_all().unwrap(), b"`");
 }
