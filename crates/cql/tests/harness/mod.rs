@@ -2,10 +2,10 @@
 
 use cql::catalogue::SharedCatalogue;
 use cql::ids::ShardIds;
-use cql::session::{Dialect, Response, Session};
+use cql::session::{Answer, Dialect, Response, Session};
 use cql::system::{NodeInfo, SystemTables};
 use model::literal::format_literal;
-use query::{QueryError, Request, Rows, Values};
+use query::{Bound, QueryError, Request, Rows, Values};
 use rt::{Clock, ManualClock};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -51,6 +51,72 @@ impl Bench {
         assert!(now >= self.clock.micros());
         let answer = wait(self.dialect.execute(&self.session, &prepared, Request::new(Values::NONE, now)))?;
         Ok(answer.response)
+    }
+}
+
+#[allow(dead_code)] // Each test binary uses some of these.
+impl Bench {
+    /// Runs a statement with bound values (`None` is null) and shows the answer.
+    pub fn run_with(&mut self, text: &str, values: &[Option<&[u8]>]) -> Vec<String> {
+        let bound: Vec<Bound<'_>> = values.iter().map(|v| v.map_or(Bound::Null, Bound::Value)).collect();
+        let request = Request::new(Values(&bound), self.ids.now_micros());
+        show(self.request(text, request).map(|answer| answer.response))
+    }
+
+    fn request(&mut self, text: &str, request: Request<'_>) -> Result<Answer, QueryError> {
+        let prepared = self.dialect.prepare(&self.session, None, text)?;
+        wait(self.dialect.execute(&self.session, &prepared, request))
+    }
+
+    /// The warnings that come with the answer.
+    pub fn warnings(&mut self, text: &str) -> Vec<String> {
+        let request = Request::new(Values::NONE, self.ids.now_micros());
+        self.request(text, request).unwrap().warnings
+    }
+
+    /// The result columns as `name type`.
+    pub fn columns(&mut self, text: &str) -> Vec<String> {
+        let request = Request::new(Values::NONE, self.ids.now_micros());
+        match self.request(text, request).unwrap().response {
+            Response::Rows(rows) => {
+                rows.columns.iter().map(|c| format!("{} {}", c.name, c.data_type)).collect()
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// One page and the state that the next one starts from.
+    pub fn try_page(
+        &mut self,
+        text: &str,
+        size: u32,
+        state: Option<&[u8]>,
+    ) -> Result<(Vec<String>, Option<Vec<u8>>), QueryError> {
+        let mut request = Request::new(Values::NONE, self.ids.now_micros());
+        request.page_size = Some(size);
+        request.paging_state = state;
+        match self.request(text, request)?.response {
+            Response::Rows(rows) => Ok((show_rows(&rows), rows.paging_state)),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub fn page(&mut self, text: &str, size: u32, state: Option<&[u8]>) -> (Vec<String>, Option<Vec<u8>>) {
+        self.try_page(text, size, state).unwrap()
+    }
+
+    /// All pages.
+    pub fn pages(&mut self, text: &str, size: u32) -> Vec<Vec<String>> {
+        let mut pages = Vec::new();
+        let mut state = None;
+        loop {
+            let (page, next) = self.page(text, size, state.as_deref());
+            pages.push(page);
+            if next.is_none() {
+                return pages;
+            }
+            state = next;
+        }
     }
 }
 

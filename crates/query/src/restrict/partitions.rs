@@ -27,6 +27,9 @@ pub struct TokenRange {
     pub end: Option<(Expr, bool)>,
 }
 
+/// Storage prefixes `[start, end)`; an empty end is no bound.
+type PrefixRange = (Vec<u8>, Vec<u8>);
+
 /// Partitions with values bound.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PartitionSet {
@@ -127,7 +130,7 @@ impl TokenRange {
     }
 
     /// Storage prefixes `[start, end)`; `None` when no token can lie between the bounds.
-    fn bind(&self, request: &Request<'_>, ids: &dyn Ids) -> Result<Option<(Vec<u8>, Vec<u8>)>, QueryError> {
+    fn bind(&self, request: &Request<'_>, ids: &dyn Ids) -> Result<Option<PrefixRange>, QueryError> {
         let start = bound(&self.start, request, ids)?;
         let end = bound(&self.end, request, ids)?;
         // The minimum token is no key's token: as a bound it means the end of the ring.

@@ -80,7 +80,8 @@ pub fn analyse(
 /// Some but not all key columns are restricted, or one is by something other than = and IN.
 fn keys_need_filtering(table: &Table, partition: &BTreeMap<usize, Restriction>) -> bool {
     let plain = |r: &Restriction| r.among.is_some() && r.others.is_empty();
-    !partition.is_empty() && !(partition.len() == table.partition_key.len() && partition.values().all(plain))
+    let complete = partition.len() == table.partition_key.len() && partition.values().all(plain);
+    !complete && !partition.is_empty()
 }
 
 fn check_write_keys(

@@ -97,7 +97,8 @@ fn named_columns(row: &RowScope) -> Vec<Column> {
 /// A member name of SELECT JSON: names that are not all lower case carry their own quotes.
 fn json_name(name: &str) -> Arc<str> {
     let shown = if name == name.to_lowercase() { name.to_string() } else { format!("\"{name}\"") };
-    let mut quoted = String::new();
+    let mut quoted = String::from("\"");
     quote_json(&mut quoted, &shown);
+    quoted.push('"');
     quoted.into()
 }

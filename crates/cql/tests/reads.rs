@@ -1,0 +1,18 @@
+//! Reads end to end on the naive store: statements in, rows (or the error) out, as text.
+
+mod harness;
+
+#[path = "reads/aggregates.rs"]
+mod aggregates;
+#[path = "reads/errors.rs"]
+mod errors;
+#[path = "reads/filtering.rs"]
+mod filtering;
+#[path = "reads/functions.rs"]
+mod functions;
+#[path = "reads/keys_and_slices.rs"]
+mod keys_and_slices;
+#[path = "reads/paging.rs"]
+mod paging;
+#[path = "reads/selectors.rs"]
+mod selectors;
