@@ -23,6 +23,10 @@ pub enum OpenError {
     CatalogueDamaged {
         file: String,
     },
+    /// There is data, but no catalogue that says which tables it belongs to.
+    CatalogueMissing {
+        file: String,
+    },
     /// A table file the manifest names is not there.
     FileMissing {
         file: String,
@@ -62,6 +66,11 @@ impl fmt::Display for OpenError {
             OpenError::CatalogueDamaged { file } => write!(
                 f,
                 "the catalogue {file} is damaged. Restore it from a copy, or restore the database from a backup"
+            ),
+            OpenError::CatalogueMissing { file } => write!(
+                f,
+                "the catalogue {file} is missing although the database holds data. Put it back, or restore the \
+                 database from a backup"
             ),
             OpenError::FileMissing { file } => write!(
                 f,

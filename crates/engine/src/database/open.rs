@@ -41,6 +41,8 @@ pub(super) fn open(
     let existing = Manifest::exists(&*disk, &layout.dir).map_err(OpenError::io(layout.dir.display()))?;
     let (manifest, table_files, replayed) = if existing {
         let manifest = Manifest::open(disk.clone(), &layout.dir)?;
+        let orphaned = catalogue.is_none() && !manifest.state().files.is_empty();
+        check_catalogue(&layout, orphaned)?;
         let table_files = open_files(&*disk, &layout, &manifest, tables, options.shards)?;
         let oldest = manifest.state().log_begins;
         let replayed = replay_log(&*disk, &layout.log, oldest, options.shards, seal_bytes, tables)?;
@@ -48,6 +50,7 @@ pub(super) fn open(
             let file = files.path(oldest).display().to_string();
             return Err(LogOpenError::MissingSegment { file }.into());
         }
+        check_catalogue(&layout, catalogue.is_none() && replayed.recovery.records > 0)?;
         (Some(manifest), table_files, replayed)
     } else {
         let table_files = (0..options.shards).map(|_| Default::default()).collect();
@@ -132,6 +135,12 @@ fn load_catalogue(disk: &dyn Disk, layout: &Layout) -> Result<Option<Catalogue>,
             CatalogueError::Io(error) => OpenError::Io { context: format!("reading {file}"), error },
         }
     })
+}
+
+/// Data without a catalogue would be taken for data of dropped tables and removed.
+fn check_catalogue(layout: &Layout, orphaned: bool) -> Result<(), OpenError> {
+    let file = layout.dir.join("CATALOGUE").display().to_string();
+    if orphaned { Err(OpenError::CatalogueMissing { file }) } else { Ok(()) }
 }
 
 /// Makes sure that a directory without a manifest holds no data, and clears what a crashed creation left.
