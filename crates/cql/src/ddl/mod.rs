@@ -12,7 +12,7 @@ mod mask;
 mod properties;
 mod table;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use error::query_error;
 pub use mask::{MaskCall, parse_mask};
@@ -114,7 +114,10 @@ pub async fn execute<S: Store>(
         let change = build::change(plan, catalogue)?;
         catalogue.apply(&change, setting).map_err(query_error)
     };
-    let applied = shared.change(store, now_micros, compute).await?;
+    let mut applied = shared.change(store, now_micros, compute).await?;
+    if applied.effect.is_some() && mask::adds_mask(&plan.statement) {
+        applied.warnings.push(mask::NOT_APPLIED.into());
+    }
     Ok(DdlOutcome { change: applied.effect.map(told), warnings: applied.warnings })
 }
 

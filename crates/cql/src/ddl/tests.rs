@@ -145,6 +145,7 @@ fn check(cases: &str) {
             Some((theirs, ours)) => (theirs, Some(ours)),
             None => (expected, None),
         };
+        let version = world.shared.version();
         let got = world.answer(statement);
         if got != ours.unwrap_or(theirs) && (ours.is_some() || !fits(&got, theirs)) {
             let _ =
@@ -153,8 +154,9 @@ fn check(cases: &str) {
         if ours.is_some() && fits(&got, theirs) {
             let _ = writeln!(faults, "--- {statement}\nis marked as different but is not");
         }
-        let (_, catalogue) = world.shared.load();
-        catalogue.check().unwrap();
+        if world.shared.version() != version {
+            world.shared.load().1.check().unwrap();
+        }
     }
     assert!(faults.is_empty(), "{faults}");
 }

@@ -4,6 +4,9 @@
 //! A change is durable in the store before anybody sees its snapshot; listeners hear of it after that, in order.
 //! Does not parse statements and does not know shards.
 
+#[cfg(test)]
+mod tests;
+
 use crate::system;
 use query::QueryError;
 use schema::{

@@ -1,0 +1,137 @@
+//! What a change guarantees: stored before visible, one at a time, told in order, back after a restart.
+
+use super::*;
+use crate::ddl::tests::{World, block_on};
+use schema::TargetKind;
+use std::sync::Mutex;
+use store::naive::NaiveStore;
+use store::{CasOutcome, Commit, ConditionalCommit, Read, ReadOutcome, Sink, StoreError};
+
+const CREATE: &str =
+    "CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}";
+
+/// A store whose disk is full.
+struct Full;
+
+impl Store for Full {
+    async fn read(&self, _: &Read, _: &mut dyn Sink) -> Result<ReadOutcome, StoreError> {
+        Err(StoreError::Overloaded("read"))
+    }
+
+    async fn commit(&self, _: Commit) -> Result<(), StoreError> {
+        Err(StoreError::Overloaded("commit"))
+    }
+
+    async fn commit_if(&self, _: ConditionalCommit) -> Result<CasOutcome, StoreError> {
+        Err(StoreError::Overloaded("commit_if"))
+    }
+
+    async fn alter(&self, _: Vec<u8>, _: Vec<TableConfig>) -> Result<(), StoreError> {
+        Err(StoreError::Overloaded("the disk is full"))
+    }
+}
+
+#[test]
+fn a_change_that_cannot_be_stored_is_not_seen() {
+    let world = World::new();
+    let (version, before) = world.shared.load();
+    let parsed = cql_syntax::parse_statement(CREATE).unwrap();
+    let scope = crate::bind::Scope { catalogue: &before, keyspace: None };
+    let plan = crate::ddl::bind(scope, &parsed.statement).unwrap();
+    let error = block_on(crate::ddl::execute(&plan, &world.shared, &Full, 1)).unwrap_err();
+    assert_eq!(error.to_string(), "the disk is full");
+    assert_eq!(world.shared.load(), (version, before));
+}
+
+#[test]
+fn a_restart_brings_everything_back() {
+    let mut world = World::new();
+    for statement in [
+        CREATE,
+        "CREATE TABLE k.t (k int PRIMARY KEY, v text) WITH compaction = {'class': 'LeveledCompactionStrategy'}",
+        "ALTER KEYSPACE system_auth WITH replication = {'class': 'NetworkTopologyStrategy', 'datacenter1': 1}",
+        "TRUNCATE k.t",
+        "TRUNCATE system_auth.roles",
+    ] {
+        world.ddl(statement).unwrap();
+    }
+    let stored = world.store.catalogue().unwrap();
+    let again = SharedCatalogue::open(Some(&stored), 99).unwrap();
+    assert_eq!(*again.load().1, *world.shared.load().1);
+    assert_eq!(again.host_id(), world.shared.host_id());
+    let (_, catalogue) = again.load();
+    assert_eq!(catalogue.table("system_auth", "roles").unwrap().incarnation, 1);
+    assert!(catalogue.keyspace("system_auth").unwrap().replication.contains_key("datacenter1"));
+    // Nothing new to store: a store that refuses everything is not asked.
+    block_on(again.bootstrap(&Full)).unwrap();
+}
+
+#[test]
+fn a_new_store_is_given_the_system_tables() {
+    let shared = SharedCatalogue::open(None, 1).unwrap();
+    let store = NaiveStore::new();
+    block_on(shared.bootstrap(&store)).unwrap();
+    assert!(store.catalogue().is_some());
+    let configs = table_configs(&shared.load().1);
+    assert!(configs.iter().any(|config| config.id == TableId(101)));
+    assert!(configs.iter().all(|config| config.id.0 < 500), "virtual tables are not stored");
+    let other = SharedCatalogue::open(None, 1).unwrap();
+    assert_ne!(shared.host_id(), other.host_id());
+}
+
+#[test]
+fn listeners_hear_of_each_change_once_and_in_order() {
+    let mut world = World::new();
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let sink = heard.clone();
+    world.shared.listen(move |change| {
+        let target = change.effect.as_ref().map(|effect| (effect.target, effect.name.clone()));
+        let changed = change.before.version != change.after.version;
+        sink.lock().unwrap().push((target, changed));
+    });
+    let start = world.shared.version();
+    for statement in [
+        CREATE,
+        "CREATE TABLE k.t (k int PRIMARY KEY)",
+        "CREATE TABLE IF NOT EXISTS k.t (k int PRIMARY KEY)",
+        "TRUNCATE k.t",
+        "DROP TABLE IF EXISTS k.nope",
+    ] {
+        world.ddl(statement).unwrap();
+    }
+    world.ddl("CREATE TABLE k.t (k int PRIMARY KEY)").unwrap_err();
+    let heard = heard.lock().unwrap();
+    assert_eq!(
+        *heard,
+        [
+            (Some((TargetKind::Keyspace, String::new())), true),
+            (Some((TargetKind::Table, "t".to_string())), true),
+            (None, false),
+        ]
+    );
+    assert_eq!(world.shared.version(), start + 3);
+}
+
+#[test]
+fn table_options_reach_the_store() {
+    let mut world = World::new();
+    world.ddl(CREATE).unwrap();
+    world
+        .ddl(
+            "CREATE TABLE k.t (k int PRIMARY KEY) WITH gc_grace_seconds = 5 AND compression = {'enabled': false} AND \
+             compaction = {'class': 'TimeWindowCompactionStrategy', 'compaction_window_unit': 'HOURS'}",
+        )
+        .unwrap();
+    world.ddl("TRUNCATE k.t").unwrap();
+    let (_, catalogue) = world.shared.load();
+    let id = TableId(catalogue.table("k", "t").unwrap().id);
+    let config = table_configs(&catalogue).into_iter().find(|config| config.id == id).unwrap();
+    let expected = TableConfig {
+        id,
+        incarnation: 1,
+        compression: Compression::None,
+        compaction: Compaction::TimeWindow { window_seconds: 3600 },
+        gc_grace_seconds: 5,
+    };
+    assert_eq!(config, expected);
+}
