@@ -170,16 +170,9 @@ fn any_nested(data_type: &DataType) -> BoxedStrategy<Vec<u8>> {
         DataType::Udt(udt) => any_fields(udt.fields.iter().map(|field| field.data_type.clone()).collect()),
         DataType::Vector { element, dimensions } => {
             let element = element.clone();
-            let fixed = element.fixed_len();
-            let part = any_value(&element).prop_map(move |part| {
-                if let Some(len) = fixed
-                    && part.is_empty()
-                {
-                    filler(len)
-                } else {
-                    part
-                }
-            });
+            let filler = filler(&element);
+            let part =
+                any_value(&element).prop_map(move |part| if part.is_empty() { filler.clone() } else { part });
             proptest::collection::vec(part, *dimensions as usize)
                 .prop_map(move |parts| encode_vector(&element, parts))
                 .boxed()
@@ -188,9 +181,16 @@ fn any_nested(data_type: &DataType) -> BoxedStrategy<Vec<u8>> {
     }
 }
 
-/// Bytes of a fixed length that are valid for every fixed-length type, a timeuuid included.
-fn filler(len: usize) -> Vec<u8> {
-    vec![0x11; len]
+/// A value for types whose empty value a vector does not take; empty for the others.
+fn filler(element: &DataType) -> Vec<u8> {
+    match element {
+        DataType::Inet => vec![1; 4],
+        DataType::Decimal => vec![0, 0, 0, 0, 1],
+        DataType::VarInt => vec![1],
+        DataType::Counter => vec![1; 8],
+        // Valid for every type of fixed length, a timeuuid included.
+        other => vec![0x11; other.fixed_len().unwrap_or(0)],
+    }
 }
 
 fn any_fields(types: Vec<DataType>) -> BoxedStrategy<Vec<u8>> {

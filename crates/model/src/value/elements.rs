@@ -41,10 +41,15 @@ pub fn elements(bytes: &[u8]) -> Result<Elements<'_>, Truncated> {
 }
 
 /// Keys and values of a map value, alternating.
-pub fn map_entries(bytes: &[u8]) -> Result<MapEntries<'_>, Truncated> {
+pub fn map_parts(bytes: &[u8]) -> Result<Elements<'_>, Truncated> {
     let mut parts = elements(bytes)?;
     parts.left = parts.left.saturating_mul(2);
-    Ok(MapEntries { parts })
+    Ok(parts)
+}
+
+/// Entries of a map value.
+pub fn map_entries(bytes: &[u8]) -> Result<MapEntries<'_>, Truncated> {
+    Ok(MapEntries { parts: map_parts(bytes)? })
 }
 
 impl<'a> Elements<'a> {

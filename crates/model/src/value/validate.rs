@@ -114,20 +114,37 @@ fn truncated(kind: &str) -> impl Fn(Truncated) -> ValueError {
     move |_| ValueError::new(format!("Not enough bytes to read a {kind}"))
 }
 
+/// A negative count is its own mistake, told apart from missing bytes.
+fn check_count(bytes: &[u8], kind: &str) -> Result<(), ValueError> {
+    let negative = bytes.len() >= 4 && bytes.first().is_some_and(|first| *first >= 0x80);
+    if negative { invalid!("The data cannot be deserialized as a {kind}") } else { Ok(()) }
+}
+
 fn validate_elements(element: &DataType, bytes: &[u8], kind: &str) -> Result<(), ValueError> {
+    check_count(bytes, kind)?;
     let mut walk = elements::elements(bytes).map_err(truncated(kind))?;
+    let mut null_seen = false;
     for part in &mut walk {
-        validate(element, not_null(part.map_err(truncated(kind))?)?)?;
+        match part.map_err(truncated(kind))? {
+            // Missing bytes further on are reported before a null, as Cassandra does for lists.
+            None if kind == "list" => null_seen = true,
+            part => validate(element, not_null(part)?)?,
+        }
+    }
+    if null_seen {
+        return not_null(None).map(|_| ());
     }
     no_rest(walk.rest(), kind)
 }
 
 fn validate_map(key: &DataType, value: &DataType, bytes: &[u8]) -> Result<(), ValueError> {
-    let mut walk = elements::map_entries(bytes).map_err(truncated("map"))?;
-    for entry in &mut walk {
-        let (key_part, value_part) = entry.map_err(truncated("map"))?;
-        validate(key, not_null(key_part)?)?;
-        validate(value, not_null(value_part)?)?;
+    check_count(bytes, "map")?;
+    let mut walk = elements::map_parts(bytes).map_err(truncated("map"))?;
+    let mut is_key = true;
+    for part in &mut walk {
+        let part = not_null(part.map_err(truncated("map"))?)?;
+        validate(if is_key { key } else { value }, part)?;
+        is_key = !is_key;
     }
     no_rest(walk.rest(), "map")
 }
@@ -178,9 +195,15 @@ fn validate_vector(
     if bytes.is_empty() {
         return invalid!("Invalid empty vector value");
     }
+    if data_type.fixed_len().is_some_and(|len| bytes.len() < len) {
+        return invalid!("Not enough bytes to read a {data_type}");
+    }
     let mut walk = elements::vector_elements(element, dimensions, bytes);
-    for part in &mut walk {
+    for (i, part) in walk.by_ref().enumerate() {
         let part = part.map_err(|_| ValueError::new(format!("Not enough bytes to read a {data_type}")))?;
+        if part.is_empty() && element.is_empty_meaningless() {
+            return invalid!("Element at index {i} is null (expected type {element})");
+        }
         validate(element, part)?;
     }
     match walk.rest().len() {
