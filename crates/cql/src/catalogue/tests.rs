@@ -135,3 +135,33 @@ fn table_options_reach_the_store() {
     };
     assert_eq!(config, expected);
 }
+
+#[test]
+fn changes_from_many_threads_all_arrive() {
+    const THREADS: usize = 4;
+    const TABLES: usize = 10;
+    let mut world = World::new();
+    world.ddl(CREATE).unwrap();
+    let shared = world.shared.clone();
+    let work = |thread: usize| {
+        let shared = shared.clone();
+        move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            // Every shard has a handle of its own; these forget what they are told, which is enough here.
+            let store = NaiveStore::new();
+            for number in 0..TABLES {
+                let text = format!("CREATE TABLE k.t_{thread}_{number} (k int PRIMARY KEY)");
+                let parsed = cql_syntax::parse_statement(&text).unwrap();
+                let (_, catalogue) = shared.load();
+                let scope = crate::bind::Scope { catalogue: &catalogue, keyspace: None };
+                let plan = crate::ddl::bind(scope, &parsed.statement).unwrap();
+                runtime.block_on(crate::ddl::execute(&plan, &shared, &store, 1)).unwrap();
+            }
+        }
+    };
+    let threads: Vec<_> = (0..THREADS).map(|thread| std::thread::spawn(work(thread))).collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    let (_, catalogue) = shared.load();
+    assert_eq!(catalogue.keyspace("k").unwrap().tables.len(), THREADS * TABLES);
+    catalogue.check().unwrap();
+}

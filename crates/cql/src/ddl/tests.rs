@@ -170,3 +170,87 @@ fn rules_are_cassandras() {
 fn more_rules_are_cassandras() {
     check(include_str!("cases/more_rules.txt"));
 }
+
+#[test]
+fn results_tell_drivers_what_changed() {
+    let mut world = World::new();
+    let table = || ChangeTarget::Table("t".into());
+    let udt = || ChangeTarget::Type("u".into());
+    for (statement, expected) in [
+        (
+            "CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
+            Some((ChangeKind::Created, ChangeTarget::Keyspace)),
+        ),
+        ("CREATE KEYSPACE IF NOT EXISTS k WITH replication = {'class': 'SimpleStrategy'}", None),
+        ("ALTER KEYSPACE k WITH durable_writes = false", Some((ChangeKind::Updated, ChangeTarget::Keyspace))),
+        ("CREATE TYPE k.u (a int)", Some((ChangeKind::Created, udt()))),
+        ("CREATE TABLE k.t (k int PRIMARY KEY, v frozen<u>)", Some((ChangeKind::Created, table()))),
+        ("CREATE TABLE IF NOT EXISTS k.t (k int PRIMARY KEY)", None),
+        ("ALTER TABLE k.t ADD w int", Some((ChangeKind::Updated, table()))),
+        ("ALTER TABLE k.t ADD IF NOT EXISTS w int", None),
+        ("ALTER TYPE k.u ADD b int", Some((ChangeKind::Updated, udt()))),
+        ("TRUNCATE k.t", None),
+        (
+            "CREATE ACCESS PATTERN k.p AS SELECT * FROM k.t WHERE k = ?",
+            Some((ChangeKind::Updated, ChangeTarget::Keyspace)),
+        ),
+        ("DROP ACCESS PATTERN k.p", Some((ChangeKind::Updated, ChangeTarget::Keyspace))),
+        ("DROP ACCESS PATTERN IF EXISTS k.p", None),
+        ("DROP TABLE k.t", Some((ChangeKind::Dropped, table()))),
+        ("DROP TABLE IF EXISTS k.t", None),
+        ("DROP TYPE k.u", Some((ChangeKind::Dropped, udt()))),
+        ("DROP INDEX IF EXISTS k.i", None),
+        ("DROP KEYSPACE k", Some((ChangeKind::Dropped, ChangeTarget::Keyspace))),
+    ] {
+        let outcome = world.ddl(statement).unwrap_or_else(|error| panic!("{statement}: {error}"));
+        let expected = expected.map(|(kind, target)| SchemaChange { kind, keyspace: "k".into(), target });
+        assert_eq!(outcome.change, expected, "{statement}");
+    }
+}
+
+#[test]
+fn what_is_not_supported_is_refused_with_an_alternative() {
+    let mut world = World::new();
+    for (statement, start, advice) in [
+        ("CREATE INDEX ON k.t (v)", "Secondary indexes are not supported yet.", "partition key is v"),
+        ("CREATE CUSTOM INDEX ON k.t (v) USING 'sai'", "Secondary indexes are not supported yet.", "BATCH"),
+        (
+            "CREATE MATERIALIZED VIEW k.mv AS SELECT * FROM k.t WHERE k IS NOT NULL AND v IS NOT NULL PRIMARY KEY (v, k)",
+            "Materialized views are not supported yet.",
+            "create mv as a table",
+        ),
+        (
+            "CREATE FUNCTION k.f (a int) CALLED ON NULL INPUT RETURNS int LANGUAGE java AS 'return a;'",
+            "User-defined functions are disabled.",
+            "native functions",
+        ),
+        (
+            "CREATE AGGREGATE k.a (int) SFUNC f STYPE int",
+            "User-defined functions are disabled",
+            "native aggregates",
+        ),
+        ("CREATE TRIGGER t ON k.t USING 'x'", "Triggers are not supported.", "BATCH"),
+    ] {
+        let error = world.ddl(statement).unwrap_err();
+        let text = error.to_string();
+        assert!(matches!(error, QueryError::Invalid(_)), "{statement}");
+        assert!(text.starts_with(start) && text.contains(advice), "{text}");
+    }
+}
+
+#[test]
+fn a_prepared_statement_means_the_same_on_every_execution() {
+    let mut world = World::new();
+    world
+        .ddl("CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+        .unwrap();
+    let (_, catalogue) = world.shared.load();
+    let parsed = cql_syntax::parse_statement("CREATE TABLE t (k int PRIMARY KEY, v later)").unwrap();
+    let scope = Scope { catalogue: &catalogue, keyspace: Some("k") };
+    let plan = bind(scope, &parsed.statement).unwrap();
+    let run = |world: &World| block_on(execute(&plan, &world.shared, &world.store, 5));
+    assert_eq!(run(&world).unwrap_err().to_string(), "Unknown type k.later");
+    world.ddl("CREATE TYPE k.later (a int)").unwrap();
+    assert!(run(&world).unwrap().change.is_some(), "decided against the newest catalogue");
+    assert!(matches!(run(&world).unwrap_err(), QueryError::AlreadyExists { .. }));
+}

@@ -66,6 +66,9 @@ pub(super) fn alter(
     }
     set_plain(&mut keyspace, properties)?;
     let warnings = replication::warnings(name, &keyspace.replication);
+    if keyspace == **before {
+        return Ok(Applied { warnings, ..unchanged(catalogue) });
+    }
     let next = catalogue.with_keyspace(keyspace);
     Ok(Applied { warnings, ..changed(next, EffectKind::Updated, TargetKind::Keyspace, name, "") })
 }

@@ -44,7 +44,7 @@ pub(super) fn alter(
             check_counter_ttl(&table)?;
         }
     }
-    if table == *before && !matches!(alteration, TableAlteration::With(_)) {
+    if table == *before {
         return Ok(unchanged(catalogue));
     }
     let next = with_table(catalogue, keyspace, table);
