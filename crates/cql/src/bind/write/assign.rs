@@ -1,0 +1,224 @@
+//! SET items and DELETE targets -> assignments, with the rules of each column type.
+
+use super::super::Scope;
+use super::super::expr::{bind_term, term_text};
+use super::super::markers::Markers;
+use super::column;
+use cql_syntax::ast::{self, AssignmentOp, Target};
+use model::types::DataType;
+use query::QueryError;
+use query::write::{Assignment, AssignmentKind};
+use schema::{Column, ColumnKind, Table};
+use std::sync::Arc;
+
+/// One item of a SET clause.
+pub(super) fn set(
+    scope: Scope<'_>,
+    table: &Table,
+    item: &ast::Assignment,
+    conditional: bool,
+    markers: &mut Markers,
+) -> Result<Assignment, QueryError> {
+    let column = column(table, item.target.column())?;
+    if column.kind.is_primary_key() {
+        return Err(QueryError::invalid(format!("PRIMARY KEY part {} found in SET part", column.name)));
+    }
+    let kind = match &item.target {
+        Target::Column(_) => whole(scope, column, item, conditional, markers)?,
+        Target::Element { key, .. } => element(scope, column, key, &item.value, markers)?,
+        Target::Field { field, .. } => {
+            let (index, field_type) = field_of(column, field)?;
+            let name = format!("{}.{}", column.name, field.as_str());
+            AssignmentKind::SetField {
+                field: index,
+                value: bind_term(scope, &item.value, &field_type, &name, markers)?,
+            }
+        }
+    };
+    Ok(assignment(column, kind))
+}
+
+/// One target of a DELETE.
+pub(super) fn delete(
+    scope: Scope<'_>,
+    table: &Table,
+    target: &Target,
+    markers: &mut Markers,
+) -> Result<Assignment, QueryError> {
+    let column = column(table, target.column())?;
+    if column.kind.is_primary_key() {
+        let text =
+            format!("Invalid identifier {} for deletion (should not be a PRIMARY KEY part)", column.name);
+        return Err(QueryError::invalid(text));
+    }
+    let kind = match target {
+        Target::Column(_) => AssignmentKind::Delete,
+        Target::Field { field, .. } => AssignmentKind::DeleteField(field_of(column, field)?.0),
+        Target::Element { key, .. } => {
+            if is_frozen(&column.data_type) {
+                let text = format!("Invalid deletion operation for frozen collection column {}", column.name);
+                return Err(QueryError::invalid(text));
+            }
+            match &column.data_type {
+                DataType::List { .. } => {
+                    let name = format!("idx({})", column.name);
+                    AssignmentKind::DeleteIndex(bind_term(scope, key, &DataType::Int, &name, markers)?)
+                }
+                DataType::Map { key: data_type, .. } | DataType::Set { element: data_type, .. } => {
+                    let name = format!("key({})", column.name);
+                    AssignmentKind::DeleteKey(bind_term(scope, key, data_type, &name, markers)?)
+                }
+                _ => {
+                    let text =
+                        format!("Invalid deletion operation for non collection column {}", column.name);
+                    return Err(QueryError::invalid(text));
+                }
+            }
+        }
+    };
+    Ok(assignment(column, kind))
+}
+
+fn assignment(column: &Column, kind: AssignmentKind) -> Assignment {
+    Assignment {
+        column: column.id,
+        name: column.name.clone(),
+        is_static: column.kind == ColumnKind::Static,
+        data_type: column.data_type.clone(),
+        kind,
+    }
+}
+
+fn is_frozen(data_type: &DataType) -> bool {
+    data_type.is_collection() && !data_type.is_multi_cell()
+}
+
+fn whole(
+    scope: Scope<'_>,
+    column: &Column,
+    item: &ast::Assignment,
+    conditional: bool,
+    markers: &mut Markers,
+) -> Result<AssignmentKind, QueryError> {
+    let data_type = &column.data_type;
+    let mut bind = |data_type: &DataType| bind_term(scope, &item.value, data_type, &column.name, markers);
+    let operation = || item_text(column, item);
+    match (item.op, data_type) {
+        (AssignmentOp::Set, DataType::Counter) => Err(QueryError::invalid(format!(
+            "Cannot set the value of counter column {} (counters can only be incremented/decremented, not set)",
+            column.name
+        ))),
+        (AssignmentOp::Set, _) => Ok(AssignmentKind::Set(bind(data_type)?)),
+        (AssignmentOp::Add, DataType::Counter) => {
+            Ok(AssignmentKind::Count { delta: bind(&DataType::BigInt)?, subtract: false })
+        }
+        (AssignmentOp::Subtract, DataType::Counter) => {
+            Ok(AssignmentKind::Count { delta: bind(&DataType::BigInt)?, subtract: true })
+        }
+        _ if is_frozen(data_type) => Err(QueryError::invalid(format!(
+            "Invalid operation ({}) for frozen collection column {}",
+            operation(),
+            column.name
+        ))),
+        (AssignmentOp::Add, DataType::List { .. } | DataType::Set { .. } | DataType::Map { .. }) => {
+            Ok(AssignmentKind::Append(bind(data_type)?))
+        }
+        (AssignmentOp::Prepend, DataType::List { .. }) => Ok(AssignmentKind::Prepend(bind(data_type)?)),
+        (AssignmentOp::Subtract, DataType::List { .. } | DataType::Set { .. }) => {
+            Ok(AssignmentKind::Remove(bind(data_type)?))
+        }
+        (AssignmentOp::Subtract, DataType::Map { key, .. }) => {
+            let keys = DataType::Set { element: Arc::clone(key), frozen: false };
+            Ok(AssignmentKind::Remove(bind(&keys)?))
+        }
+        (AssignmentOp::Add | AssignmentOp::Subtract, _) if data_type.is_numeric() && conditional => {
+            let subtract = item.op == AssignmentOp::Subtract;
+            Ok(AssignmentKind::Compute { operand: bind(data_type)?, subtract })
+        }
+        (AssignmentOp::Add | AssignmentOp::Subtract, _) if data_type.is_numeric() => {
+            Err(QueryError::invalid(format!(
+                "Invalid operation ({}) for non counter column {}. Use a counter column, or add an IF condition: with one, Partita computes the new value from the current one",
+                operation(),
+                column.name
+            )))
+        }
+        (AssignmentOp::Prepend, DataType::Set { .. } | DataType::Map { .. }) => Err(QueryError::invalid(
+            format!("Invalid operation ({}) for non list column {}", operation(), column.name),
+        )),
+        _ => Err(QueryError::invalid(format!(
+            "Invalid operation ({}) for non counter column {}",
+            operation(),
+            column.name
+        ))),
+    }
+}
+
+/// The operation as Cassandra quotes it in messages.
+fn item_text(column: &Column, item: &ast::Assignment) -> String {
+    let name = &column.name;
+    let value = term_text(&item.value);
+    match item.op {
+        AssignmentOp::Set => format!("{name} = {value}"),
+        AssignmentOp::Add => format!("{name} = {name} + {value}"),
+        AssignmentOp::Subtract => format!("{name} = {name} - {value}"),
+        AssignmentOp::Prepend => format!("{name} = {value} + {name}"),
+    }
+}
+
+fn element(
+    scope: Scope<'_>,
+    column: &Column,
+    key: &ast::Expr,
+    value: &ast::Expr,
+    markers: &mut Markers,
+) -> Result<AssignmentKind, QueryError> {
+    let operation = || {
+        let (key, value) = (term_text(key), term_text(value));
+        format!("{}[{key}] = {value}", column.name)
+    };
+    if is_frozen(&column.data_type) {
+        let text =
+            format!("Invalid operation ({}) for frozen collection column {}", operation(), column.name);
+        return Err(QueryError::invalid(text));
+    }
+    match &column.data_type {
+        DataType::List { element, .. } => {
+            let index = bind_term(scope, key, &DataType::Int, &format!("idx({})", column.name), markers)?;
+            let value = bind_term(scope, value, element, &format!("value({})", column.name), markers)?;
+            Ok(AssignmentKind::SetIndex { index, value })
+        }
+        DataType::Map { key: key_type, value: value_type, .. } => {
+            let key = bind_term(scope, key, key_type, &format!("key({})", column.name), markers)?;
+            let value = bind_term(scope, value, value_type, &format!("value({})", column.name), markers)?;
+            Ok(AssignmentKind::SetKey { key, value })
+        }
+        DataType::Set { .. } => Err(QueryError::invalid(format!(
+            "Invalid operation ({}) for set column {}",
+            operation(),
+            column.name
+        ))),
+        _ => Err(QueryError::invalid(format!(
+            "Invalid operation ({}) for non collection column {}",
+            operation(),
+            column.name
+        ))),
+    }
+}
+
+fn field_of(column: &Column, field: &ast::Ident) -> Result<(u16, DataType), QueryError> {
+    let DataType::Udt(udt) = &column.data_type else {
+        return Err(QueryError::invalid(format!("Invalid operation for non-UDT column {}", column.name)));
+    };
+    if udt.frozen {
+        let text = format!("Invalid operation for frozen UDT column {}", column.name);
+        return Err(QueryError::invalid(text));
+    }
+    let index = udt.field_index(field.as_str()).ok_or_else(|| {
+        QueryError::invalid(format!(
+            "UDT column {} does not have a field named {}",
+            column.name,
+            field.as_str()
+        ))
+    })?;
+    Ok((index as u16, udt.fields[index].data_type.clone()))
+}

@@ -1,0 +1,170 @@
+//! The IF clause of UPDATE and DELETE.
+
+use super::super::Scope;
+use super::super::expr::bind_term;
+use super::super::markers::Markers;
+use super::column;
+use cql_syntax::ast::{self, Operand, RelationOp, Subject};
+use model::types::DataType;
+use query::QueryError;
+use query::write::{ConditionPlan, Conditions, ElementExpr, OperandExpr};
+use schema::{Column, ColumnKind, Table};
+use std::sync::Arc;
+use store::Comparison;
+
+pub(super) fn bind(
+    scope: Scope<'_>,
+    table: &Table,
+    condition: &ast::Condition,
+    markers: &mut Markers,
+) -> Result<ConditionPlan, QueryError> {
+    match condition {
+        ast::Condition::Exists(_) => Ok(ConditionPlan::Exists),
+        ast::Condition::Relations(relations) => {
+            let bound = relations.iter().map(|r| relation(scope, table, r, markers));
+            Ok(ConditionPlan::Columns(bound.collect::<Result<_, _>>()?))
+        }
+    }
+}
+
+fn relation(
+    scope: Scope<'_>,
+    table: &Table,
+    relation: &ast::Relation,
+    markers: &mut Markers,
+) -> Result<Conditions, QueryError> {
+    let (column, element, compared) = subject(scope, table, &relation.subject, markers)?;
+    let comparison = comparison(relation.op)?;
+    check_operator(column, &element, comparison)?;
+    let compared = match comparison {
+        Comparison::Contains => element_type(column)?.1,
+        Comparison::ContainsKey => element_type(column)?.0.ok_or_else(|| {
+            let text = format!("Cannot use CONTAINS KEY on non-map column {}", column.name);
+            QueryError::invalid(text)
+        })?,
+        _ => compared,
+    };
+    let name = column.name.to_string();
+    let operand = match &relation.operand {
+        Operand::One(expr) if comparison == Comparison::In => {
+            let list = DataType::List { element: Arc::new(compared.freeze()), frozen: true };
+            OperandExpr::ListValue(bind_term(scope, expr, &list, &format!("in({name})"), markers)?)
+        }
+        Operand::One(expr) => OperandExpr::One(bind_term(scope, expr, &compared, &name, markers)?),
+        Operand::List(exprs) => {
+            let bound = exprs.iter().map(|e| bind_term(scope, e, &compared, &name, markers));
+            OperandExpr::List(bound.collect::<Result<_, _>>()?)
+        }
+        Operand::None | Operand::Range(..) => return Err(unsupported(relation.op)),
+    };
+    Ok(Conditions {
+        column: column.id,
+        name: column.name.clone(),
+        is_static: column.kind == ColumnKind::Static,
+        data_type: column.data_type.clone(),
+        element,
+        comparison,
+        operand,
+    })
+}
+
+/// The column, the part of it, and the type that is compared.
+fn subject<'t>(
+    scope: Scope<'_>,
+    table: &'t Table,
+    subject: &Subject,
+    markers: &mut Markers,
+) -> Result<(&'t Column, Option<ElementExpr>, DataType), QueryError> {
+    let name = match subject {
+        Subject::Column(name)
+        | Subject::Element { column: name, .. }
+        | Subject::Field { column: name, .. } => name,
+        Subject::Token(_) | Subject::Columns(_) | Subject::Index(_) => {
+            return Err(QueryError::invalid("IF conditions are on columns, elements or fields only"));
+        }
+    };
+    let column = column(table, name)?;
+    if column.kind.is_primary_key() {
+        let text = format!("PRIMARY KEY column '{}' cannot have IF conditions", column.name);
+        return Err(QueryError::invalid(text));
+    }
+    match subject {
+        Subject::Element { key, .. } => match &column.data_type {
+            DataType::Map { key: key_type, value, .. } => {
+                let key = bind_term(scope, key, key_type, &format!("key({})", column.name), markers)?;
+                Ok((column, Some(ElementExpr::MapKey(key)), (**value).clone()))
+            }
+            DataType::List { element, .. } => {
+                let index = bind_term(scope, key, &DataType::Int, &format!("idx({})", column.name), markers)?;
+                Ok((column, Some(ElementExpr::ListIndex(index)), (**element).clone()))
+            }
+            DataType::Set { .. } => {
+                let text = format!("Invalid element access syntax for set column {}", column.name);
+                Err(QueryError::invalid(text))
+            }
+            _ => {
+                let text = format!("Invalid element access syntax for non-collection column {}", column.name);
+                Err(QueryError::invalid(text))
+            }
+        },
+        Subject::Field { field, .. } => {
+            let DataType::Udt(udt) = &column.data_type else {
+                let text = format!("Invalid field access syntax for non-UDT column {}", column.name);
+                return Err(QueryError::invalid(text));
+            };
+            let index = udt.field_index(field.as_str()).ok_or_else(|| {
+                QueryError::invalid(format!("No field named {} in type {}", field.as_str(), udt.name))
+            })?;
+            Ok((column, Some(ElementExpr::Field(index as u16)), udt.fields[index].data_type.clone()))
+        }
+        _ => Ok((column, None, column.data_type.clone())),
+    }
+}
+
+fn comparison(op: RelationOp) -> Result<Comparison, QueryError> {
+    Ok(match op {
+        RelationOp::Eq => Comparison::Equal,
+        RelationOp::Ne => Comparison::NotEqual,
+        RelationOp::Lt => Comparison::Less,
+        RelationOp::Le => Comparison::LessOrEqual,
+        RelationOp::Gt => Comparison::Greater,
+        RelationOp::Ge => Comparison::GreaterOrEqual,
+        RelationOp::In => Comparison::In,
+        RelationOp::Contains => Comparison::Contains,
+        RelationOp::ContainsKey => Comparison::ContainsKey,
+        other => return Err(unsupported(other)),
+    })
+}
+
+fn unsupported(op: RelationOp) -> QueryError {
+    QueryError::invalid(format!("Operator {} is not supported in IF conditions", op.symbol()))
+}
+
+fn check_operator(
+    column: &Column,
+    element: &Option<ElementExpr>,
+    comparison: Comparison,
+) -> Result<(), QueryError> {
+    let ordered = matches!(
+        comparison,
+        Comparison::Less | Comparison::LessOrEqual | Comparison::Greater | Comparison::GreaterOrEqual
+    );
+    if ordered && element.is_none() && column.data_type == DataType::Duration {
+        return Err(QueryError::invalid(
+            "Slice conditions ( ".to_string() + comparison.symbol() + " ) are not supported on durations",
+        ));
+    }
+    Ok(())
+}
+
+/// (key type of a map, element type) of a collection column.
+fn element_type(column: &Column) -> Result<(Option<DataType>, DataType), QueryError> {
+    match &column.data_type {
+        DataType::List { element, .. } | DataType::Set { element, .. } => Ok((None, (**element).clone())),
+        DataType::Map { key, value, .. } => Ok((Some((**key).clone()), (**value).clone())),
+        _ => {
+            let text = format!("Cannot use CONTAINS on non-collection column {}", column.name);
+            Err(QueryError::invalid(text))
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! DELETE: of columns, rows, ranges, partitions.
+
+use super::super::Scope;
+use super::super::markers::Markers;
+use super::super::restrictions::{StatementKind, bind_write_where};
+use super::{assign, by_column, check, condition, target, using};
+use cql_syntax::ast;
+use query::QueryError;
+use query::write::{Keys, WriteKind, WritePlan};
+
+pub fn bind(scope: Scope<'_>, delete: &ast::Delete, markers: &mut Markers) -> Result<WritePlan, QueryError> {
+    let table = target(scope, &delete.table)?;
+    markers.enter(table);
+    let mut assignments = Vec::with_capacity(delete.targets.len());
+    for target in &delete.targets {
+        assignments.push(assign::delete(scope, table, target, markers)?);
+    }
+    let (timestamp, ttl) = using(scope, &delete.using, markers)?;
+    if ttl.is_some() {
+        return Err(QueryError::invalid("TTL is not supported in DELETE statements"));
+    }
+    let columns = !assignments.is_empty();
+    let statics_only = columns && assignments.iter().all(|a| a.is_static);
+    let kind = StatementKind::Delete;
+    let clause = bind_write_where(scope, table, &delete.relations, kind, statics_only, markers)?;
+    let restrictions = clause.restrictions;
+    let names_rows = restrictions.names_rows();
+    // A static column may be deleted through a row's full key too: the row itself is not touched.
+    if columns && !statics_only && !names_rows {
+        return Err(QueryError::invalid("Range deletions are not supported for specific columns"));
+    }
+    let condition =
+        delete.condition.as_ref().map(|c| condition::bind(scope, table, c, markers)).transpose()?;
+    let static_condition = || match &condition {
+        Some(query::write::ConditionPlan::Columns(list)) => list.iter().all(|c| c.is_static),
+        _ => false,
+    };
+    if condition.is_some() && !names_rows && !statics_only && !static_condition() {
+        return Err(QueryError::invalid(
+            "DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to delete non static columns or to use IF conditions on non static columns",
+        ));
+    }
+    let plan = WritePlan {
+        table: table.clone(),
+        kind: WriteKind::Delete,
+        keys: Keys::Where(Box::new(restrictions)),
+        assignments: by_column(assignments),
+        statics_only,
+        timestamp,
+        ttl: None,
+        condition,
+        json: None,
+    };
+    check(&plan)?;
+    Ok(plan)
+}

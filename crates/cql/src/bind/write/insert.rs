@@ -1,0 +1,126 @@
+//! INSERT, with values or JSON.
+
+use super::super::Scope;
+use super::super::expr::bind_term;
+use super::super::markers::Markers;
+use super::{by_column, check, column, target, using};
+use cql_syntax::ast::{self, InsertSource};
+use model::types::DataType;
+use query::QueryError;
+use query::expr::{Expr, Node};
+use query::write::{Assignment, AssignmentKind, ConditionPlan, JsonSource, Keys, WriteKind, WritePlan};
+use schema::{Column, ColumnKind, Table};
+use std::sync::Arc;
+
+pub fn bind(scope: Scope<'_>, insert: &ast::Insert, markers: &mut Markers) -> Result<WritePlan, QueryError> {
+    let table = target(scope, &insert.table)?;
+    markers.enter(table);
+    if table.is_counter() {
+        let text = "INSERT statements are not allowed on counter tables, use UPDATE instead";
+        return Err(QueryError::invalid(text));
+    }
+    let (values, json) = match &insert.source {
+        InsertSource::Values { columns, values } => {
+            (columns_and_values(scope, table, columns, values, markers)?, None)
+        }
+        InsertSource::Json { value, default_unset } => {
+            let document = bind_term(scope, value, &DataType::Text, "[json]", markers)?;
+            let (values, columns) = json_columns(table);
+            (values, Some(JsonSource { document, default_unset: *default_unset, columns }))
+        }
+    };
+    let (timestamp, ttl) = using(scope, &insert.using, markers)?;
+    let plan = assemble(table, values, json)?;
+    let condition = insert.if_not_exists.map(|_| ConditionPlan::NotExists);
+    let plan = WritePlan { timestamp, ttl, condition, ..plan };
+    check(&plan)?;
+    Ok(plan)
+}
+
+fn columns_and_values<'t>(
+    scope: Scope<'_>,
+    table: &'t Table,
+    names: &[ast::Ident],
+    values: &[ast::Expr],
+    markers: &mut Markers,
+) -> Result<Vec<(&'t Column, Expr)>, QueryError> {
+    if names.is_empty() {
+        return Err(QueryError::invalid("No columns provided to INSERT"));
+    }
+    if names.len() != values.len() {
+        return Err(QueryError::invalid("Unmatched column names/values"));
+    }
+    let mut bound: Vec<(&Column, Expr)> = Vec::with_capacity(names.len());
+    for (name, value) in names.iter().zip(values) {
+        let column = column(table, name)?;
+        if bound.iter().any(|(c, _)| c.name == column.name) {
+            return Err(QueryError::invalid("The column names contains duplicates"));
+        }
+        bound.push((column, bind_term(scope, value, &column.data_type, &column.name, markers)?));
+    }
+    Ok(bound)
+}
+
+/// Every column, each as the marker the document fills in.
+fn json_columns(table: &Table) -> (Vec<(&Column, Expr)>, Vec<(Arc<str>, DataType)>) {
+    let marker = |(index, column)| {
+        let column: &Column = column;
+        (column, Expr::new(column.data_type.clone(), Node::Marker(index)))
+    };
+    let values = (0u32..).zip(table.columns()).map(marker).collect();
+    (values, table.columns().map(|c| (c.name.clone(), c.data_type.clone())).collect())
+}
+
+fn assemble(
+    table: &Arc<Table>,
+    values: Vec<(&Column, Expr)>,
+    json: Option<JsonSource>,
+) -> Result<WritePlan, QueryError> {
+    let mut partition: Vec<Option<Expr>> = vec![None; table.partition_key.len()];
+    let mut clustering: Vec<Option<Expr>> = vec![None; table.clustering.len()];
+    let mut assignments = Vec::new();
+    for (column, expr) in values {
+        match column.kind {
+            ColumnKind::PartitionKey => partition[column.position] = Some(expr),
+            ColumnKind::Clustering => clustering[column.position] = Some(expr),
+            ColumnKind::Static | ColumnKind::Regular => assignments.push(Assignment {
+                column: column.id,
+                name: column.name.clone(),
+                is_static: column.kind == ColumnKind::Static,
+                data_type: column.data_type.clone(),
+                kind: AssignmentKind::Set(expr),
+            }),
+        }
+    }
+    let missing = |columns: &[Column], exprs: &[Option<Expr>]| {
+        let names = columns.iter().zip(exprs).filter(|(_, e)| e.is_none()).map(|(c, _)| c.name.to_string());
+        names.collect::<Vec<_>>().join(", ")
+    };
+    if partition.iter().any(Option::is_none) {
+        let names = missing(&table.partition_key, &partition);
+        return Err(QueryError::invalid(format!("Some partition key parts are missing: {names}")));
+    }
+    let statics_only = !assignments.is_empty() && assignments.iter().all(|a| a.is_static);
+    let no_row = statics_only && json.is_none() && clustering.iter().all(Option::is_none);
+    if no_row {
+        clustering.clear();
+    } else if clustering.iter().any(Option::is_none) {
+        let names = missing(&table.clustering, &clustering);
+        return Err(QueryError::invalid(format!("Some clustering keys are missing: {names}")));
+    }
+    let keys = Keys::Values {
+        partition: partition.into_iter().flatten().collect(),
+        clustering: clustering.into_iter().flatten().collect(),
+    };
+    Ok(WritePlan {
+        table: table.clone(),
+        kind: WriteKind::Insert,
+        keys,
+        assignments: by_column(assignments),
+        statics_only: no_row && !table.clustering.is_empty(),
+        timestamp: None,
+        ttl: None,
+        condition: None,
+        json,
+    })
+}

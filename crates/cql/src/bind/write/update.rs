@@ -1,0 +1,55 @@
+//! UPDATE.
+
+use super::super::Scope;
+use super::super::markers::Markers;
+use super::super::restrictions::{StatementKind, bind_write_where};
+use super::{assign, by_column, check, condition, target, using};
+use cql_syntax::ast::{self, Target};
+use query::QueryError;
+use query::write::{Assignment, AssignmentKind, Keys, WriteKind, WritePlan};
+
+pub fn bind(scope: Scope<'_>, update: &ast::Update, markers: &mut Markers) -> Result<WritePlan, QueryError> {
+    let table = target(scope, &update.table)?;
+    markers.enter(table);
+    let (timestamp, ttl) = using(scope, &update.using, markers)?;
+    let conditional = update.condition.is_some();
+    let mut assignments: Vec<Assignment> = Vec::with_capacity(update.assignments.len());
+    for item in &update.assignments {
+        let bound = assign::set(scope, table, item, conditional, markers)?;
+        check_twice(&assignments, &bound, item)?;
+        assignments.push(bound);
+    }
+    let statics_only = assignments.iter().all(|a| a.is_static);
+    let kind = StatementKind::Update;
+    let clause = bind_write_where(scope, table, &update.relations, kind, statics_only, markers)?;
+    let condition =
+        update.condition.as_ref().map(|c| condition::bind(scope, table, c, markers)).transpose()?;
+    let plan = WritePlan {
+        table: table.clone(),
+        kind: WriteKind::Update,
+        keys: Keys::Where(Box::new(clause.restrictions)),
+        assignments: by_column(assignments),
+        statics_only,
+        timestamp,
+        ttl,
+        condition,
+        json: None,
+    };
+    check(&plan)?;
+    Ok(plan)
+}
+
+/// Two items may touch one column only if they touch different parts of it.
+fn check_twice(seen: &[Assignment], new: &Assignment, item: &ast::Assignment) -> Result<(), QueryError> {
+    let whole = |a: &Assignment| {
+        !matches!(
+            a.kind,
+            AssignmentKind::SetKey { .. } | AssignmentKind::SetIndex { .. } | AssignmentKind::SetField { .. }
+        )
+    };
+    let clash = seen.iter().any(|a| a.column == new.column && (whole(a) || whole(new)));
+    if clash && matches!(item.target, Target::Column(_) | Target::Element { .. } | Target::Field { .. }) {
+        return Err(QueryError::invalid(format!("Multiple incompatible setting of column {}", new.name)));
+    }
+    Ok(())
+}

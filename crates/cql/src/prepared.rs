@@ -1,0 +1,187 @@
+//! A statement that was parsed and bound once: plan, marker specs, result columns, ids.
+//!
+//! Ids follow Cassandra: the MD5 of the keyspace and the text, so they are the same on every shard,
+//! every node and after every restart.
+
+use crate::bind::markers::Markers;
+use crate::bind::{self, Scope};
+use crate::ddl::DdlPlan;
+use crate::roles::RolePlan;
+use cql_syntax::ast::{self, Statement};
+use md5::{Digest, Md5};
+use query::select::SelectPlan;
+use query::write::{BatchPlan, Keys, WritePlan};
+use query::{ColumnSpec, QueryError};
+use schema::Table;
+use std::sync::Arc;
+
+/// What executing a statement does.
+pub enum Plan {
+    Select(Box<SelectPlan>),
+    Write(Arc<WritePlan>),
+    Batch(BatchPlan),
+    Use(Arc<str>),
+    Ddl(Box<DdlPlan>),
+    Describe(Box<ast::Describe>),
+    Explain(Box<crate::explain::ExplainPlan>),
+    Role(Box<RolePlan>),
+}
+
+/// See the module.
+pub struct Prepared {
+    pub text: Arc<str>,
+    /// The keyspace that unqualified names were looked up in.
+    pub keyspace: Option<Arc<str>>,
+    pub plan: Plan,
+    pub markers: Arc<[ColumnSpec]>,
+    /// For each partition key column, the marker that carries it; empty when not all have one.
+    pub partition_markers: Vec<u16>,
+    /// The columns of a SELECT; empty for statements whose result shape is not known in advance.
+    pub columns: Arc<[ColumnSpec]>,
+    pub id: [u8; 16],
+    pub result_id: [u8; 16],
+    /// The catalogue version (see `SharedCatalogue`) this was bound against.
+    pub catalogue_version: u64,
+    /// What it depends on: if one of these is no longer the catalogue's, the plan is stale.
+    pub tables: Vec<Arc<Table>>,
+}
+
+impl Prepared {
+    pub fn new(scope: Scope<'_>, text: &str, catalogue_version: u64) -> Result<Prepared, QueryError> {
+        let parsed = cql_syntax::parse_statement(text).map_err(|e| QueryError::Syntax(e.to_string()))?;
+        Prepared::bind(scope, text, &parsed, catalogue_version)
+    }
+
+    fn bind(
+        scope: Scope<'_>,
+        text: &str,
+        parsed: &ast::ParsedStatement,
+        catalogue_version: u64,
+    ) -> Result<Prepared, QueryError> {
+        let mut markers = Markers::new(parsed.markers.len());
+        let plan = bind_plan(scope, &parsed.statement, &mut markers)?;
+        let markers: Arc<[ColumnSpec]> = markers
+            .finish()
+            .ok_or_else(|| QueryError::invalid("A bind marker stands where no value can be bound"))?
+            .into();
+        let columns: Arc<[ColumnSpec]> = match &plan {
+            Plan::Select(select) => select.columns.clone(),
+            _ => Arc::new([]),
+        };
+        let qualified = is_qualified(&parsed.statement);
+        let keyspace = scope.keyspace.map(Arc::from);
+        Ok(Prepared {
+            text: text.into(),
+            id: statement_id(if qualified { None } else { scope.keyspace }, text),
+            result_id: result_id(&columns),
+            partition_markers: partition_markers(&plan),
+            tables: tables(&plan),
+            keyspace,
+            plan,
+            markers,
+            columns,
+            catalogue_version,
+        })
+    }
+
+    /// Whether the statement answers with `[applied]`.
+    pub fn is_conditional(&self) -> bool {
+        match &self.plan {
+            Plan::Write(plan) => plan.is_conditional(),
+            Plan::Batch(batch) => batch.statements.iter().any(|s| s.is_conditional()),
+            _ => false,
+        }
+    }
+
+    /// Whether everything the plan was made from is still in `catalogue`, unchanged.
+    pub fn is_current(&self, catalogue: &schema::Catalogue) -> bool {
+        self.tables.iter().all(|t| {
+            catalogue.table(&t.keyspace, &t.name).is_some_and(|now| Arc::ptr_eq(now, t) || **now == **t)
+        })
+    }
+}
+
+/// The id a client gets for this text in this keyspace.
+pub fn statement_id(keyspace: Option<&str>, text: &str) -> [u8; 16] {
+    let mut hash = Md5::new();
+    hash.update(keyspace.unwrap_or_default());
+    hash.update(text);
+    hash.finalize().into()
+}
+
+fn result_id(columns: &[ColumnSpec]) -> [u8; 16] {
+    let mut hash = Md5::new();
+    for column in columns {
+        hash.update(&*column.name);
+        hash.update([0]);
+        hash.update(column.data_type.to_string());
+        hash.update([0, 0]);
+    }
+    hash.finalize().into()
+}
+
+fn bind_plan(scope: Scope<'_>, statement: &Statement, markers: &mut Markers) -> Result<Plan, QueryError> {
+    let write = |plan| Plan::Write(Arc::new(plan));
+    Ok(match statement {
+        Statement::Select(select) => Plan::Select(Box::new(bind::select::bind(scope, select, markers)?)),
+        Statement::Insert(insert) => write(bind::write::bind_insert(scope, insert, markers)?),
+        Statement::Update(update) => write(bind::write::bind_update(scope, update, markers)?),
+        Statement::Delete(delete) => write(bind::write::bind_delete(scope, delete, markers)?),
+        Statement::Batch(batch) => Plan::Batch(bind::write::bind_batch(scope, batch, markers)?),
+        Statement::Use(keyspace) => Plan::Use(keyspace.as_str().into()),
+        Statement::Describe(describe) => Plan::Describe(Box::new(describe.clone())),
+        Statement::Explain(explain) => {
+            Plan::Explain(Box::new(crate::explain::bind(scope, explain, markers)?))
+        }
+        other => match crate::roles::bind(other)? {
+            Some(role) => Plan::Role(Box::new(role)),
+            None => Plan::Ddl(Box::new(crate::ddl::bind(scope, other)?)),
+        },
+    })
+}
+
+/// Whether every table the statement names has its keyspace written out.
+fn is_qualified(statement: &Statement) -> bool {
+    match statement {
+        Statement::Select(s) => s.table.keyspace.is_some(),
+        Statement::Insert(s) => s.table.keyspace.is_some(),
+        Statement::Update(s) => s.table.keyspace.is_some(),
+        Statement::Delete(s) => s.table.keyspace.is_some(),
+        Statement::Batch(batch) => batch.statements.iter().all(|s| s.table().keyspace.is_some()),
+        _ => false,
+    }
+}
+
+fn tables(plan: &Plan) -> Vec<Arc<Table>> {
+    match plan {
+        Plan::Select(select) => vec![select.table.clone()],
+        Plan::Write(plan) => vec![plan.table.clone()],
+        Plan::Batch(batch) => batch.statements.iter().map(|s| s.table.clone()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn partition_markers(plan: &Plan) -> Vec<u16> {
+    let found: Option<Vec<u16>> = match plan {
+        Plan::Select(select) => select.restrictions.partition_markers(),
+        Plan::Write(plan) => write_partition_markers(plan),
+        Plan::Batch(batch) => match batch.statements.first() {
+            Some(first) if batch.statements.iter().all(|s| s.table.id == first.table.id) => {
+                write_partition_markers(first)
+            }
+            _ => None,
+        },
+        _ => None,
+    };
+    found.unwrap_or_default()
+}
+
+fn write_partition_markers(plan: &WritePlan) -> Option<Vec<u16>> {
+    match &plan.keys {
+        _ if plan.json.is_some() => None,
+        Keys::Values { partition, .. } => {
+            partition.iter().map(|e| e.as_marker().and_then(|m| u16::try_from(m).ok())).collect()
+        }
+        Keys::Where(restrictions) => restrictions.partition_markers(),
+    }
+}

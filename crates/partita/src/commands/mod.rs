@@ -1,0 +1,11 @@
+//! One file per subcommand.
+
+pub mod serve;
+
+/// Why a command ends without success.
+pub enum Failure {
+    /// The command line or configuration is wrong: exit 2.
+    Usage(String),
+    /// It was right, but did not work: exit 1.
+    Failed(String),
+}

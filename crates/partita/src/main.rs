@@ -1,0 +1,41 @@
+//! The `partita` command.
+
+mod commands;
+mod options;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Partita: a wide-column database that knows your access patterns.
+///
+/// Speaks CQL to unmodified Cassandra drivers and cqlsh. One process, one data folder, nothing else to install.
+#[derive(Parser)]
+#[command(name = "partita", version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the server.
+    Serve(Box<options::ServeOptions>),
+}
+
+fn main() -> ExitCode {
+    // clap exits with 2 for bad usage by itself.
+    let outcome = match Cli::parse().command {
+        Command::Serve(options) => commands::serve::run(*options),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(commands::Failure::Usage(text)) => {
+            eprintln!("error: {text}");
+            ExitCode::from(2)
+        }
+        Err(commands::Failure::Failed(text)) => {
+            eprintln!("error: {text}");
+            ExitCode::FAILURE
+        }
+    }
+}

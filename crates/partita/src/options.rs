@@ -1,0 +1,256 @@
+//! Options of `partita serve`: from flags, then `PARTITA_…` variables, then `partita.toml`, then defaults.
+
+use clap::{Args, ValueEnum};
+use serde::Deserialize;
+use server::config::{Auth, Config, Durability, Limits, Tls};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+/// The file that is read when it exists and no other is named.
+const DEFAULT_FILE: &str = "partita.toml";
+
+#[derive(Args, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct ServeOptions {
+    /// Configuration file; every option below can stand in it as `name = value` [default: partita.toml if present]
+    #[arg(long, env = "PARTITA_CONFIG", value_name = "FILE")]
+    #[serde(skip)]
+    config: Option<PathBuf>,
+    /// Where data lives; created if absent [default: ./partita-data]
+    #[arg(long, env = "PARTITA_DATA", value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Address for CQL clients; port 0 picks a free one [default: 127.0.0.1:9042]
+    #[arg(long, env = "PARTITA_CQL", value_name = "ADDR")]
+    cql: Option<SocketAddr>,
+    /// Address for shard-aware CQL drivers; port 0 picks a free one [default: the CQL address, port 19042 (0 if --cql has port 0)]
+    #[arg(long, env = "PARTITA_CQL_SHARD_AWARE", value_name = "ADDR")]
+    cql_shard_aware: Option<SocketAddr>,
+    /// Do not offer ScyllaDB's sharding extension
+    #[arg(long, env = "PARTITA_NO_SHARD_AWARE")]
+    no_shard_aware: bool,
+    /// Address for /health and /metrics [default: 127.0.0.1:9180]
+    #[arg(long, env = "PARTITA_HTTP", value_name = "ADDR")]
+    http: Option<SocketAddr>,
+    /// Number of shards, one thread each [default: the number of cores]
+    #[arg(long, env = "PARTITA_SHARDS", value_name = "N")]
+    shards: Option<usize>,
+    /// When a write is acknowledged: `sync` after fsync, `periodic` once the kernel has it [default: sync]
+    #[arg(long, env = "PARTITA_DURABILITY", value_enum)]
+    durability: Option<DurabilityOption>,
+    /// Who may connect: anybody, or roles with a password [default: none]
+    #[arg(long, env = "PARTITA_AUTH", value_enum)]
+    auth: Option<AuthOption>,
+    /// Certificate chain (PEM); with --tls-key, CQL clients must use TLS
+    #[arg(long, env = "PARTITA_TLS_CERT", value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// Private key (PEM)
+    #[arg(long, env = "PARTITA_TLS_KEY", value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// Storage engine [default: embedded]
+    #[arg(long, env = "PARTITA_ENGINE", value_name = "ENGINE")]
+    engine: Option<String>,
+    /// Name of the cluster that clients see [default: Partita]
+    #[arg(long, env = "PARTITA_CLUSTER_NAME", value_name = "NAME")]
+    cluster_name: Option<String>,
+    /// Serve on addresses other machines can reach although anybody may connect (no authentication)
+    #[arg(long, env = "PARTITA_ALLOW_ANYBODY_ON_THE_NETWORK")]
+    allow_anybody_on_the_network: bool,
+    /// Memory for recent writes before they are flushed, in MiB [default: 128]
+    #[arg(long, env = "PARTITA_MEMTABLE_MIB", value_name = "MIB")]
+    memtable_mib: Option<usize>,
+    /// Memory for cached blocks, in MiB [default: 256]
+    #[arg(long, env = "PARTITA_CACHE_MIB", value_name = "MIB")]
+    cache_mib: Option<usize>,
+    /// Most client connections at once [default: 4096]
+    #[arg(long, env = "PARTITA_CONNECTIONS_MAX", value_name = "N")]
+    connections_max: Option<usize>,
+    /// Longest request, in MiB [default: 16]
+    #[arg(long, env = "PARTITA_FRAME_MIB_MAX", value_name = "MIB")]
+    frame_mib_max: Option<usize>,
+    /// Log level: error, warn, info, debug, trace, or per module [default: info]
+    #[arg(long, env = "PARTITA_LOG", value_name = "LEVEL")]
+    log: Option<String>,
+    /// Write the log as JSON lines
+    #[arg(long, env = "PARTITA_LOG_JSON")]
+    log_json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum DurabilityOption {
+    Sync,
+    Periodic,
+}
+
+#[derive(Clone, Copy, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum AuthOption {
+    None,
+    Password,
+}
+
+/// Options with every default filled in.
+pub struct ServeSettings {
+    pub server: Config,
+    pub log: String,
+    pub log_json: bool,
+}
+
+impl ServeOptions {
+    /// Fills in the file and the defaults; the error is for the person at the terminal.
+    pub fn resolve(self) -> Result<ServeSettings, String> {
+        let file = self.read_file()?;
+        let merged = self.over(file);
+        merged.check()?;
+        let cql = merged.cql.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 9042)));
+        let shard_aware = merged
+            .cql_shard_aware
+            .unwrap_or_else(|| SocketAddr::new(cql.ip(), if cql.port() == 9042 { 19042 } else { 0 }));
+        let http = merged.http.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 9180)));
+        let auth = match merged.auth.unwrap_or(AuthOption::None) {
+            AuthOption::None => Auth::None,
+            AuthOption::Password => Auth::Password,
+        };
+        check_exposure(&[cql, shard_aware], auth, merged.allow_anybody_on_the_network)?;
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let server = Config {
+            data: merged.data.clone().unwrap_or_else(|| PathBuf::from("partita-data")),
+            cql,
+            shard_aware: (!merged.no_shard_aware).then_some(shard_aware),
+            http: Some(http),
+            shards: merged.shards.unwrap_or(cores),
+            durability: match merged.durability.unwrap_or(DurabilityOption::Sync) {
+                DurabilityOption::Sync => Durability::Sync,
+                DurabilityOption::Periodic => Durability::Periodic,
+            },
+            auth,
+            tls: merged.tls_cert.clone().zip(merged.tls_key.clone()).map(|(cert, key)| Tls { cert, key }),
+            cluster_name: merged.cluster_name.clone().unwrap_or_else(|| "Partita".into()),
+            limits: merged.limits(),
+        };
+        let log = merged.log.unwrap_or_else(|| "info".into());
+        Ok(ServeSettings { server, log, log_json: merged.log_json })
+    }
+
+    fn limits(&self) -> Limits {
+        let defaults = Limits::default();
+        let mib = |value: Option<usize>, default: usize| value.map_or(default, |m| m << 20);
+        Limits {
+            memtable_bytes_max: mib(self.memtable_mib, defaults.memtable_bytes_max),
+            cache_bytes_max: mib(self.cache_mib, defaults.cache_bytes_max),
+            connections_max: self.connections_max.unwrap_or(defaults.connections_max),
+            frame_bytes_max: mib(self.frame_mib_max, defaults.frame_bytes_max),
+            ..defaults
+        }
+    }
+
+    fn read_file(&self) -> Result<ServeOptions, String> {
+        let path = match &self.config {
+            Some(path) => path.clone(),
+            None if Path::new(DEFAULT_FILE).exists() => PathBuf::from(DEFAULT_FILE),
+            None => return Ok(ServeOptions::default()),
+        };
+        let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        toml::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))
+    }
+
+    /// What the command line and environment say wins over the file.
+    fn over(self, file: ServeOptions) -> ServeOptions {
+        ServeOptions {
+            config: self.config,
+            data: self.data.or(file.data),
+            cql: self.cql.or(file.cql),
+            cql_shard_aware: self.cql_shard_aware.or(file.cql_shard_aware),
+            no_shard_aware: self.no_shard_aware || file.no_shard_aware,
+            http: self.http.or(file.http),
+            shards: self.shards.or(file.shards),
+            durability: self.durability.or(file.durability),
+            auth: self.auth.or(file.auth),
+            tls_cert: self.tls_cert.or(file.tls_cert),
+            tls_key: self.tls_key.or(file.tls_key),
+            engine: self.engine.or(file.engine),
+            cluster_name: self.cluster_name.or(file.cluster_name),
+            allow_anybody_on_the_network: self.allow_anybody_on_the_network
+                || file.allow_anybody_on_the_network,
+            memtable_mib: self.memtable_mib.or(file.memtable_mib),
+            cache_mib: self.cache_mib.or(file.cache_mib),
+            connections_max: self.connections_max.or(file.connections_max),
+            frame_mib_max: self.frame_mib_max.or(file.frame_mib_max),
+            log: self.log.or(file.log),
+            log_json: self.log_json || file.log_json,
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.shards == Some(0) || self.shards.is_some_and(|n| n > 256) {
+            return Err("--shards must be between 1 and 256".into());
+        }
+        if self.tls_cert.is_some() != self.tls_key.is_some() {
+            return Err("TLS needs both tls-cert and tls-key".into());
+        }
+        match self.engine.as_deref() {
+            None | Some("embedded") => Ok(()),
+            Some(other) if other.starts_with("cassandra://") => {
+                Err("--engine cassandra://… is planned but not built yet; use --engine embedded".into())
+            }
+            Some(other) => Err(format!("--engine {other}: unknown engine; use embedded")),
+        }
+    }
+}
+
+/// Anybody on the network could read and delete everything: that takes more than a typo.
+fn check_exposure(addresses: &[SocketAddr], auth: Auth, allowed: bool) -> Result<(), String> {
+    let exposed = addresses.iter().find(|a| !a.ip().is_loopback());
+    match exposed {
+        Some(address) if auth == Auth::None && !allowed => Err(format!(
+            "{address} can be reached from other machines, and without authentication anybody there could read and delete all data. \
+             Use --auth password, or say --allow-anybody-on-the-network if that is what you want"
+        )),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(toml_text: &str) -> ServeOptions {
+        toml::from_str(toml_text).unwrap()
+    }
+
+    #[test]
+    fn defaults_are_loopback_only_and_durable() {
+        let settings = ServeOptions::default().over(ServeOptions::default()).resolve().ok().unwrap();
+        assert!(settings.server.cql.ip().is_loopback());
+        assert_eq!(settings.server.durability, Durability::Sync);
+        assert_eq!(settings.server.shard_aware.unwrap().port(), 19042);
+    }
+
+    #[test]
+    fn the_network_needs_authentication_or_plain_words() {
+        let open = "cql = \"0.0.0.0:9042\"\n";
+        let refused = options(open).resolve().err().unwrap();
+        assert!(refused.contains("--auth password"), "{refused}");
+        assert!(options(&format!("{open}auth = \"password\"")).resolve().is_ok());
+        assert!(options(&format!("{open}allow-anybody-on-the-network = true")).resolve().is_ok());
+    }
+
+    #[test]
+    fn the_command_line_wins_over_the_file() {
+        let file = options("shards = 3\nlog = \"debug\"");
+        let merged = options("shards = 5").over(file);
+        assert_eq!(merged.shards, Some(5));
+        assert_eq!(merged.log.as_deref(), Some("debug"));
+    }
+
+    #[test]
+    fn unknown_names_in_the_file_are_refused() {
+        assert!(toml::from_str::<ServeOptions>("shard = 3").is_err());
+    }
+
+    #[test]
+    fn engines_that_do_not_exist_are_refused() {
+        assert!(options("engine = \"cassandra://a\"").resolve().err().unwrap().contains("not built yet"));
+        assert!(options("engine = \"rocks\"").resolve().is_err());
+    }
+}

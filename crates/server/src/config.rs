@@ -1,0 +1,81 @@
+//! What the server is told: addresses, limits, security. Only the binary reads flags and files.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub data: PathBuf,
+    pub cql: SocketAddr,
+    /// Where shard-aware drivers connect; `None` offers no sharding extension.
+    pub shard_aware: Option<SocketAddr>,
+    pub http: Option<SocketAddr>,
+    pub shards: usize,
+    pub durability: Durability,
+    pub auth: Auth,
+    pub tls: Option<Tls>,
+    pub cluster_name: String,
+    pub limits: Limits,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// Acknowledged means fsynced.
+    Sync,
+    /// Acknowledged means handed to the kernel; fsync in the background.
+    Periodic,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Auth {
+    None,
+    Password,
+}
+
+#[derive(Clone, Debug)]
+pub struct Tls {
+    pub cert: PathBuf,
+    pub key: PathBuf,
+}
+
+/// Limits that somebody may need to change.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    pub connections_max: usize,
+    /// Longest request body.
+    pub frame_bytes_max: usize,
+    /// Requests of one connection under way at once; more are not read until some are answered.
+    pub in_flight_per_connection_max: usize,
+    /// Bytes of requests under way on one shard; more are answered with "overloaded".
+    pub in_flight_bytes_max: usize,
+    pub statement_bytes_max: usize,
+    pub page_bytes_max: usize,
+    pub memtable_bytes_max: usize,
+    pub cache_bytes_max: usize,
+    /// A connection that has not finished STARTUP and authentication by then is closed.
+    pub handshake_timeout: Duration,
+    /// A message that has begun must arrive whole within this time.
+    pub message_timeout: Duration,
+    pub tombstones_warn: u64,
+    pub tombstones_fail: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            connections_max: 4096,
+            frame_bytes_max: 16 << 20,
+            in_flight_per_connection_max: 1024,
+            in_flight_bytes_max: 256 << 20,
+            statement_bytes_max: 16 << 20,
+            page_bytes_max: 8 << 20,
+            memtable_bytes_max: 128 << 20,
+            cache_bytes_max: 256 << 20,
+            handshake_timeout: Duration::from_secs(10),
+            message_timeout: Duration::from_secs(30),
+            tombstones_warn: 1_000,
+            tombstones_fail: 100_000,
+        }
+    }
+}

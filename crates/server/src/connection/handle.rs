@@ -1,0 +1,297 @@
+//! One request from decoding to its answer in the outbox.
+
+use super::{Peer, auth, reply, trace};
+use crate::errors::Attempt;
+use crate::metrics::Operation;
+use crate::shard::Shard;
+use crate::statements::Statement;
+use cql::prepared::Plan;
+use cql_wire::{
+    Batch, BatchQuery, BatchType, Envelope, ErrorKind, ErrorMessage, Opcode, Protocol, QueryParams, Request,
+    Values as WireValues, WriteType, flags,
+};
+use query::write::{BatchKind, WritePlan};
+use query::{Bound, QueryError, Values};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// What a request's answer needs of its envelope.
+#[derive(Clone, Copy, Debug)]
+pub struct Head {
+    pub protocol: Protocol,
+    pub stream: i16,
+    pub flags: u8,
+}
+
+/// A request that outlives the receive buffer.
+pub struct Owned {
+    pub head: Head,
+    pub opcode: Opcode,
+    pub body: Box<[u8]>,
+}
+
+impl Owned {
+    fn envelope(&self) -> Envelope<'_> {
+        let Head { protocol, stream, flags } = self.head;
+        Envelope { version: protocol.version, flags, stream, opcode: self.opcode, body: &self.body }
+    }
+}
+
+/// Why a request is answered with an error.
+pub enum Failure {
+    Query(QueryError, Attempt),
+    Wire(ErrorMessage),
+}
+
+impl Failure {
+    fn protocol(text: impl Into<String>) -> Failure {
+        Failure::Wire(ErrorMessage::new(ErrorKind::Protocol, text))
+    }
+}
+
+/// Runs the request; its answer is in the peer's outbox when this is done.
+pub async fn run(shard: Rc<Shard>, peer: Rc<Peer>, request: Owned) {
+    let _in_flight = InFlight::enter(&shard, &peer, request.body.len());
+    let started = std::time::Instant::now();
+    let head = request.head;
+    if shard.metrics().in_flight_bytes.get() > shard.shared.config.limits.in_flight_bytes_max as u64 {
+        shard.metrics().overloaded.add(1);
+        let text = "Too many requests are under way on this shard; try again later";
+        let error = ErrorMessage::new(ErrorKind::Overloaded, text);
+        return reply::failure(&shard, &peer, head, Failure::Wire(error), None);
+    }
+    let decoded = match Request::decode(head.protocol, &request.envelope()) {
+        Ok(decoded) => decoded,
+        Err(error) => return reply::refuse(&shard, &peer, head, &error),
+    };
+    let trace = (head.flags & flags::TRACING != 0).then(|| trace::Trace::begin(&shard, &peer, &decoded));
+    let trace_id = trace.as_ref().map(|t| t.id);
+    let (operation, outcome) = dispatch(&shard, &peer, head, trace_id, decoded).await;
+    if let Some(trace) = trace {
+        trace.finish(&shard, started.elapsed(), outcome.as_ref().err()).await;
+    }
+    if let Err(failure) = outcome {
+        reply::failure(&shard, &peer, head, failure, trace_id);
+    }
+    shard.metrics().record(operation, started.elapsed().as_micros() as u64);
+}
+
+type Outcome = Result<(), Failure>;
+
+async fn dispatch(
+    shard: &Rc<Shard>,
+    peer: &Rc<Peer>,
+    head: Head,
+    trace_id: Option<[u8; 16]>,
+    request: Request<'_>,
+) -> (Operation, Outcome) {
+    match request {
+        Request::Execute { id, result_metadata_id, params } => {
+            let Some(statement) = shard.statement(id) else {
+                let text = "Prepared statement is unknown on this node (it was never prepared, was evicted, or the schema changed); prepare it again";
+                let error = ErrorMessage::new(ErrorKind::Unprepared { id: id.to_vec() }, text);
+                return (Operation::Other, Err(Failure::Wire(error)));
+            };
+            let shown =
+                reply::Metadata::Prepared { known_id: result_metadata_id, skip: params.skip_metadata };
+            execute(shard, peer, head, trace_id, &statement, &params, shown).await
+        }
+        Request::Query { query, params } => {
+            let session = peer.session.borrow().clone();
+            let parsed = shard.parse(&session, params.keyspace, query);
+            match parsed {
+                Ok(statement) => {
+                    execute(shard, peer, head, trace_id, &statement, &params, reply::Metadata::Full).await
+                }
+                Err(error) => {
+                    (Operation::Other, Err(Failure::Query(error, Attempt::read(params.consistency))))
+                }
+            }
+        }
+        Request::Prepare { query, keyspace } => {
+            let session = peer.session.borrow().clone();
+            let outcome = shard.prepare(&session, keyspace, query);
+            let outcome = outcome.map(|s| reply::prepared(shard, peer, head, trace_id, &s));
+            let attempt = Attempt::read(cql_wire::Consistency::One);
+            (Operation::Prepare, outcome.map_err(|e| Failure::Query(e, attempt)))
+        }
+        Request::Batch(message) => (Operation::Batch, batch(shard, peer, head, trace_id, &message).await),
+        Request::Register(kinds) => {
+            let mut all = peer.registered.get();
+            all.extend(kinds);
+            peer.registered.set(all);
+            reply::ready(peer, head);
+            (Operation::Other, Ok(()))
+        }
+        Request::AuthResponse(token) => (Operation::Other, auth::respond(shard, peer, head, token).await),
+        Request::Startup(_) | Request::Options => {
+            (Operation::Other, Err(Failure::protocol("Unexpected message on a started connection")))
+        }
+    }
+}
+
+async fn execute(
+    shard: &Rc<Shard>,
+    peer: &Rc<Peer>,
+    head: Head,
+    trace_id: Option<[u8; 16]>,
+    statement: &Rc<Statement>,
+    params: &QueryParams<'_>,
+    metadata: reply::Metadata<'_>,
+) -> (Operation, Outcome) {
+    let (operation, attempt) = kind(statement, params);
+    let outcome = async {
+        check_consistency(statement, params)?;
+        let values = bind_values(statement, &params.values)?;
+        let request = request(shard, params, Values(&values));
+        let session = peer.session.borrow().clone();
+        shard.dialect.execute(&session, &statement.prepared, request).await
+    };
+    let outcome = outcome.await.map_err(|e| Failure::Query(e, attempt));
+    let outcome =
+        outcome.map(|answer| reply::answer(shard, peer, head, trace_id, statement, answer, metadata));
+    (operation, outcome)
+}
+
+fn kind(statement: &Statement, params: &QueryParams<'_>) -> (Operation, Attempt) {
+    let (operation, write) = match &statement.prepared.plan {
+        Plan::Select(_) | Plan::Describe(_) | Plan::Explain(_) => (Operation::Read, None),
+        Plan::Write(plan) if plan.is_conditional() => (Operation::Conditional, Some(WriteType::Cas)),
+        Plan::Write(plan) if plan.is_counter() => (Operation::Write, Some(WriteType::Counter)),
+        Plan::Write(_) => (Operation::Write, Some(WriteType::Simple)),
+        Plan::Batch(_) => (Operation::Batch, Some(WriteType::Batch)),
+        Plan::Ddl(_) => (Operation::Schema, None),
+        Plan::Use(_) | Plan::Role(_) => (Operation::Other, None),
+    };
+    (operation, Attempt { consistency: params.consistency, write })
+}
+
+/// One copy serves every level; only combinations that make no sense are refused.
+fn check_consistency(statement: &Statement, params: &QueryParams<'_>) -> Result<(), QueryError> {
+    let serial = params.consistency.is_serial();
+    if let Plan::Write(_) | Plan::Batch(_) = statement.prepared.plan
+        && serial
+    {
+        let level = params.consistency;
+        let text = format!(
+            "You must use conditional updates for serializable writes: {level} is not supported as write consistency"
+        );
+        return Err(QueryError::invalid(text));
+    }
+    if params.serial_consistency.is_some_and(|level| !level.is_serial()) {
+        let text = "Invalid consistency for serial operation: must be SERIAL or LOCAL_SERIAL";
+        return Err(QueryError::invalid(text));
+    }
+    Ok(())
+}
+
+/// Values in marker order; named ones are matched by name.
+fn bind_values<'a>(statement: &Statement, values: &WireValues<'a>) -> Result<Vec<Bound<'a>>, QueryError> {
+    if !values.is_named() {
+        return Ok(values.iter().map(bound).collect());
+    }
+    let markers = statement.prepared.markers.iter();
+    markers
+        .map(|marker| {
+            values.by_name(&marker.name).map(bound).ok_or_else(|| {
+                QueryError::invalid(format!(
+                    "Invalid amount of bind variables: no value named {}",
+                    marker.name
+                ))
+            })
+        })
+        .collect()
+}
+
+fn bound(value: cql_wire::Value<'_>) -> Bound<'_> {
+    match value {
+        cql_wire::Value::Null => Bound::Null,
+        cql_wire::Value::Unset => Bound::Unset,
+        cql_wire::Value::Bytes(bytes) => Bound::Value(bytes),
+    }
+}
+
+fn request<'a>(shard: &Shard, params: &QueryParams<'a>, values: Values<'a>) -> query::Request<'a> {
+    let mut request = query::Request::new(values, shard.ids.now_micros());
+    request.page_size = params.page_size;
+    request.paging_state = params.paging_state;
+    request.timestamp = params.timestamp;
+    if let Some(now) = params.now_in_seconds {
+        request.now_seconds = now;
+    }
+    request
+}
+
+async fn batch(
+    shard: &Rc<Shard>,
+    peer: &Rc<Peer>,
+    head: Head,
+    trace_id: Option<[u8; 16]>,
+    message: &Batch<'_>,
+) -> Outcome {
+    let write = match message.batch_type {
+        BatchType::Logged => WriteType::Batch,
+        BatchType::Unlogged => WriteType::UnloggedBatch,
+        BatchType::Counter => WriteType::Counter,
+    };
+    let attempt = Attempt { consistency: message.params.consistency, write: Some(write) };
+    let fail = |e| Failure::Query(e, attempt);
+    let session = peer.session.borrow().clone();
+    let mut plans: Vec<Arc<WritePlan>> = Vec::with_capacity(message.statements.len());
+    let mut values: Vec<Vec<Bound<'_>>> = Vec::with_capacity(message.statements.len());
+    for item in message.statements.iter() {
+        let statement = match item.query {
+            BatchQuery::Text(text) => shard.parse(&session, message.params.keyspace, text).map_err(fail)?,
+            BatchQuery::Prepared(id) => shard.statement(id).ok_or_else(|| {
+                let text = "Prepared statement of the batch is unknown on this node; prepare it again";
+                Failure::Wire(ErrorMessage::new(ErrorKind::Unprepared { id: id.to_vec() }, text))
+            })?,
+        };
+        let Plan::Write(plan) = &statement.prepared.plan else {
+            let text = "Invalid statement in batch: only UPDATE, INSERT and DELETE statements are allowed.";
+            return Err(fail(QueryError::invalid(text)));
+        };
+        let (markers, given) = (statement.prepared.markers.len(), item.values.len());
+        if markers != given {
+            let text = format!("There were {markers} markers(?) in CQL but {given} bound variables");
+            return Err(fail(QueryError::invalid(text)));
+        }
+        plans.push(plan.clone());
+        values.push(item.values.iter().map(bound).collect());
+    }
+    let kind = match message.batch_type {
+        BatchType::Logged => BatchKind::Logged,
+        BatchType::Unlogged => BatchKind::Unlogged,
+        BatchType::Counter => BatchKind::Counter,
+    };
+    let values: Vec<Values<'_>> = values.iter().map(|v| Values(v)).collect();
+    let request = request(shard, &message.params, Values::NONE);
+    let answer = shard.dialect.batch(&session, kind, plans, &values, request).await.map_err(fail)?;
+    reply::unprepared_answer(shard, peer, head, trace_id, answer);
+    Ok(())
+}
+
+/// Counts a request while it is under way.
+struct InFlight {
+    shard: Rc<Shard>,
+    peer: Rc<Peer>,
+    bytes: u64,
+}
+
+impl InFlight {
+    fn enter(shard: &Rc<Shard>, peer: &Rc<Peer>, bytes: usize) -> InFlight {
+        let bytes = bytes as u64;
+        shard.metrics().in_flight.add(1);
+        shard.metrics().in_flight_bytes.add(bytes);
+        peer.in_flight.set(peer.in_flight.get() + 1);
+        InFlight { shard: shard.clone(), peer: peer.clone(), bytes }
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.shard.metrics().in_flight.sub(1);
+        self.shard.metrics().in_flight_bytes.sub(self.bytes);
+        self.peer.in_flight.set(self.peer.in_flight.get() - 1);
+    }
+}

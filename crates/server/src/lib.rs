@@ -1,0 +1,19 @@
+//! Listeners, connections, admission, authentication, metrics: CQL over the network.
+//!
+//! Layer 7: the only place besides the binary that knows sockets and configuration. Statements are
+//! executed by the `cql` crate on each shard's own store; nothing here parses CQL.
+
+mod accept;
+mod auth;
+pub mod config;
+mod connection;
+mod errors;
+mod http;
+mod metrics;
+mod shard;
+mod start;
+mod statements;
+mod tls;
+mod wire_type;
+
+pub use start::{Server, StartError};

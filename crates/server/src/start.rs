@@ -1,0 +1,266 @@
+//! Starting and stopping: engine, shard threads, listeners.
+
+use crate::accept::{self, Arrival, Spread};
+use crate::config::{Config, Durability};
+use crate::metrics::ShardMetrics;
+use crate::shard::{Shard, Shared};
+use crate::statements::{Bound, Registry};
+use crate::{auth, connection, http, tls};
+use cql::catalogue::SharedCatalogue;
+use cql::ids::ShardIds;
+use cql::session::Dialect;
+use cql::system::{NodeInfo, SystemTables};
+use engine::{Engine, EngineOptions};
+use rt::{Clock, RealDisk, ShardThreads, SystemClock};
+use std::net::{SocketAddr, TcpListener};
+use std::rc::Rc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::{broadcast, mpsc, watch};
+
+/// Events that wait for a slow connection before it misses some.
+const EVENTS_MAX: usize = 256;
+
+/// How much a crash of the machine may lose with `--durability periodic`.
+const PERIODIC_SYNC_MS: u64 = 1_000;
+
+/// Why the server does not start; the text is for the operator.
+#[derive(Debug)]
+pub struct StartError(pub String);
+
+impl std::fmt::Display for StartError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for StartError {}
+
+/// A running server.
+pub struct Server {
+    listeners: Vec<(&'static str, SocketAddr)>,
+    stage: Arc<watch::Sender<Stage>>,
+    threads: ShardThreads,
+}
+
+/// How far stopping has got. Shards stay alive until the engine is closed, because it flushes through them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Serving,
+    Stopping,
+    Closed,
+}
+
+struct Listeners {
+    cql: TcpListener,
+    shard_aware: Option<TcpListener>,
+    http: Option<TcpListener>,
+}
+
+impl Server {
+    /// Opens the data folder, starts the shards, binds the listeners. Clients are served when this
+    /// returns.
+    pub fn start(config: Config) -> Result<Server, StartError> {
+        let tls = config.tls.as_ref().map(tls::acceptor).transpose().map_err(StartError)?;
+        let sockets = bind(&config)?;
+        let config = with_bound_addresses(config, &sockets)?;
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let (engine, opened) = Engine::open(Arc::new(RealDisk), clock.clone(), engine_options(&config))
+            .map_err(|e| StartError(e.to_string()))?;
+        let catalogue = SharedCatalogue::open(opened.catalogue.as_deref(), clock.micros())
+            .map_err(|e| StartError(e.to_string()))?;
+        let shared = Arc::new(Shared {
+            supported: connection::offered(
+                config.shards,
+                config.shard_aware.map(|a| a.port()),
+                config.tls.is_some(),
+            ),
+            registry: Registry::new(config.limits.statement_bytes_max),
+            metrics: (0..config.shards).map(|_| ShardMetrics::default()).collect(),
+            events: broadcast::channel(EVENTS_MAX).0,
+            refused_connections: Default::default(),
+            catalogue: Arc::new(catalogue),
+            engine,
+            config,
+        });
+        let system = Arc::new(SystemTables::new(node_info(&shared), shared.catalogue.clone()));
+        let stage = Arc::new(watch::channel(Stage::Serving).0);
+        let (senders, receivers): (Vec<_>, Vec<_>) =
+            (0..shared.config.shards).map(|_| mpsc::unbounded_channel::<Arrival>()).unzip();
+        let receivers: Vec<_> = receivers.into_iter().map(Some).collect();
+        let receivers = Arc::new(Mutex::new(receivers));
+        let (ready, started) = std::sync::mpsc::channel();
+        let seed = seed();
+        let main = {
+            let (shared, stage) = (shared.clone(), stage.clone());
+            move |index: usize| {
+                let parts = ShardParts {
+                    index,
+                    shared: shared.clone(),
+                    system: system.clone(),
+                    clock: clock.clone(),
+                    seed,
+                };
+                let arrivals = receivers.lock().unwrap_or_else(PoisonError::into_inner)[index].take();
+                let (ready, stage, tls) = (ready.clone(), stage.clone(), tls.clone());
+                async move {
+                    if let Some(arrivals) = arrivals {
+                        run_shard(parts, arrivals, tls, ready, stage).await;
+                    }
+                }
+            }
+        };
+        let threads = ShardThreads::start(shared.config.shards, main)
+            .map_err(|e| StartError(format!("threads: {e}")))?;
+        for _ in 0..shared.config.shards {
+            let outcome = started.recv().map_err(|_| StartError("a shard died while starting".into()))?;
+            outcome.map_err(StartError)?;
+        }
+        let listeners = listen(sockets, senders, &shared)?;
+        Ok(Server { listeners, stage, threads })
+    }
+
+    /// Names and addresses, with the ports that were really bound.
+    pub fn listeners(&self) -> &[(&'static str, SocketAddr)] {
+        &self.listeners
+    }
+
+    /// Stops serving, lets the engine flush, waits for the threads.
+    pub fn stop(self) -> Result<(), StartError> {
+        self.stage.send_replace(Stage::Stopping);
+        self.threads.join().map_err(|shards| StartError(format!("shards {shards:?} panicked")))
+    }
+}
+
+/// What a shard's thread is given to build itself from.
+struct ShardParts {
+    index: usize,
+    shared: Arc<Shared>,
+    system: Arc<SystemTables>,
+    clock: Arc<dyn Clock>,
+    seed: u64,
+}
+
+async fn run_shard(
+    parts: ShardParts,
+    arrivals: mpsc::UnboundedReceiver<Arrival>,
+    tls: Option<tokio_rustls::TlsAcceptor>,
+    ready: std::sync::mpsc::Sender<Result<(), String>>,
+    stage: Arc<watch::Sender<Stage>>,
+) {
+    let ShardParts { index, shared, system, clock, seed } = parts;
+    let ids = Rc::new(ShardIds::new(clock, index, seed));
+    let limits = query::context::Limits {
+        page_bytes_max: shared.config.limits.page_bytes_max,
+        tombstones_warn: shared.config.limits.tombstones_warn,
+        tombstones_fail: shared.config.limits.tombstones_fail,
+        ..Default::default()
+    };
+    let Some(store) = shared.engine.store(index) else {
+        let _ = ready.send(Err(format!("the engine has no shard {index}")));
+        return;
+    };
+    let dialect = Dialect::new(store, shared.catalogue.clone(), system, Box::new(ids.clone()), limits);
+    let shard = Rc::new(Shard { index, dialect, ids, bound: Bound::default(), shared });
+    let outcome = if index == 0 { bootstrap(&shard).await } else { Ok(()) };
+    // The starter waits for exactly one message per shard; if it is gone, so is the server.
+    let _ = ready.send(outcome);
+    let mut stages = stage.subscribe();
+    tokio::select! {
+        () = accept::serve_arrivals(shard.clone(), arrivals, tls) => {}
+        _ = stages.wait_for(|stage| *stage >= Stage::Stopping) => {}
+    }
+    if index == 0 {
+        shard.shared.engine.close().await;
+        stage.send_replace(Stage::Closed);
+    }
+    // The sender lives in this scope, so waiting cannot fail.
+    let _ = stages.wait_for(|stage| *stage == Stage::Closed).await;
+}
+
+/// What must exist before the first client: system tables in the store, the default superuser.
+async fn bootstrap(shard: &Rc<Shard>) -> Result<(), String> {
+    let store = &shard.dialect.store;
+    shard.shared.catalogue.bootstrap(store).await.map_err(|e| e.to_string())?;
+    auth::bootstrap(shard).await.map_err(|e| e.to_string())
+}
+
+fn engine_options(config: &Config) -> EngineOptions {
+    EngineOptions {
+        shards: config.shards,
+        durability: match config.durability {
+            Durability::Sync => engine::Durability::Sync,
+            Durability::Periodic => engine::Durability::Periodic { interval_ms: PERIODIC_SYNC_MS },
+        },
+        memtable_bytes_max: config.limits.memtable_bytes_max,
+        cache_bytes_max: config.limits.cache_bytes_max,
+        ..EngineOptions::new(&config.data)
+    }
+}
+
+fn node_info(shared: &Shared) -> NodeInfo {
+    let config = &shared.config;
+    NodeInfo {
+        cluster_name: config.cluster_name.clone(),
+        address: config.cql.ip(),
+        port: config.cql.port(),
+        host_id: shared.catalogue.host_id(),
+        shards: config.shards as u32,
+        ..NodeInfo::default()
+    }
+}
+
+fn seed() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    std::collections::hash_map::RandomState::new().build_hasher().finish()
+}
+
+fn bind(config: &Config) -> Result<Listeners, StartError> {
+    let listen = |name: &str, address: SocketAddr| {
+        accept::listen(address).map_err(|e| {
+            StartError(format!("cannot listen on {address} for {name}: {e}. Is another server running? Choose another port with --{name}"))
+        })
+    };
+    let shard_aware = config.shard_aware.map(|a| listen("cql-shard-aware", a)).transpose()?;
+    Ok(Listeners {
+        cql: listen("cql", config.cql)?,
+        shard_aware,
+        http: config.http.map(|a| listen("http", a)).transpose()?,
+    })
+}
+
+fn with_bound_addresses(mut config: Config, sockets: &Listeners) -> Result<Config, StartError> {
+    let address = |l: &TcpListener| l.local_addr().map_err(|e| StartError(e.to_string()));
+    config.cql = address(&sockets.cql)?;
+    config.shard_aware = sockets.shard_aware.as_ref().map(address).transpose()?;
+    config.http = sockets.http.as_ref().map(address).transpose()?;
+    Ok(config)
+}
+
+fn listen(
+    sockets: Listeners,
+    shards: Vec<mpsc::UnboundedSender<Arrival>>,
+    shared: &Arc<Shared>,
+) -> Result<Vec<(&'static str, SocketAddr)>, StartError> {
+    let connections = Arc::new(AtomicUsize::new(0));
+    let mut listeners = vec![("cql", shared.config.cql)];
+    let spawn = |name: &str, body: Box<dyn FnOnce() + Send>| {
+        let thread = std::thread::Builder::new().name(name.into()).spawn(body);
+        thread.map(|_| ()).map_err(|e| StartError(format!("threads: {e}")))
+    };
+    let accepting = |listener, spread| {
+        let (shards, connections, shared) = (shards.clone(), connections.clone(), shared.clone());
+        Box::new(move || accept::accept_forever(listener, spread, shards, connections, shared))
+    };
+    spawn("accept", accepting(sockets.cql, Spread::InTurn))?;
+    if let (Some(listener), Some(address)) = (sockets.shard_aware, shared.config.shard_aware) {
+        listeners.push(("cql-shard-aware", address));
+        spawn("accept-shard-aware", accepting(listener, Spread::BySourcePort))?;
+    }
+    if let (Some(listener), Some(address)) = (sockets.http, shared.config.http) {
+        listeners.push(("http", address));
+        let shared = shared.clone();
+        spawn("http", Box::new(move || http::serve(listener, shared)))?;
+    }
+    Ok(listeners)
+}

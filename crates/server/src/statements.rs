@@ -1,0 +1,132 @@
+//! Prepared statements: a registry that all shards share, and each shard's bound copies.
+//!
+//! A client may prepare on one connection and execute on another, on another shard. The registry
+//! keeps texts by id behind a lock that is taken only when a shard meets an id for the first time;
+//! executing finds the bound plan in the shard's own map. Both are bounded by bytes.
+
+use cql::prepared::Prepared;
+use cql_wire::ColumnSpec;
+use std::cell::RefCell;
+use std::collections::{HashMap, VecDeque};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub type StatementId = [u8; 16];
+
+/// What it takes to bind a statement again.
+#[derive(Clone, Debug)]
+pub struct Source {
+    pub keyspace: Option<Arc<str>>,
+    pub text: Arc<str>,
+}
+
+/// Texts of prepared statements, oldest forgotten first when over the budget.
+pub struct Registry {
+    inner: Mutex<Texts>,
+    bytes_max: usize,
+}
+
+#[derive(Default)]
+struct Texts {
+    by_id: HashMap<StatementId, Source>,
+    order: VecDeque<StatementId>,
+    bytes: usize,
+}
+
+/// Bytes an entry costs besides its text.
+const ENTRY_BYTES: usize = 128;
+
+impl Registry {
+    pub fn new(bytes_max: usize) -> Registry {
+        Registry { inner: Mutex::default(), bytes_max }
+    }
+
+    pub fn remember(&self, id: StatementId, source: Source) {
+        let mut texts = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let cost = source.text.len() + ENTRY_BYTES;
+        if texts.by_id.insert(id, source).is_none() {
+            texts.order.push_back(id);
+            texts.bytes += cost;
+        }
+        while texts.bytes > self.bytes_max && texts.order.len() > 1 {
+            let Some(oldest) = texts.order.pop_front() else { break };
+            if let Some(gone) = texts.by_id.remove(&oldest) {
+                texts.bytes -= gone.text.len() + ENTRY_BYTES;
+            }
+        }
+    }
+
+    pub fn find(&self, id: &[u8]) -> Option<Source> {
+        let id: StatementId = id.try_into().ok()?;
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner).by_id.get(&id).cloned()
+    }
+
+    /// (statements, bytes), for metrics.
+    pub fn size(&self) -> (usize, usize) {
+        let texts = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        (texts.by_id.len(), texts.bytes)
+    }
+}
+
+/// A statement bound on this shard, with its wire metadata made once.
+pub struct Statement {
+    pub prepared: Prepared,
+    pub bind: Vec<ColumnSpec>,
+    pub result: Vec<ColumnSpec>,
+}
+
+impl Statement {
+    pub fn new(prepared: Prepared) -> Statement {
+        let bind = crate::wire_type::column_specs(&prepared.markers);
+        let result = crate::wire_type::column_specs(&prepared.columns);
+        Statement { prepared, bind, result }
+    }
+}
+
+/// This shard's bound statements.
+#[derive(Default)]
+pub struct Bound {
+    by_id: RefCell<HashMap<StatementId, Rc<Statement>>>,
+}
+
+/// Statements bound per shard before the map is emptied and filled anew from the registry.
+const BOUND_MAX: usize = 10_000;
+
+impl Bound {
+    pub fn get(&self, id: &[u8]) -> Option<Rc<Statement>> {
+        let id: &StatementId = id.try_into().ok()?;
+        self.by_id.borrow().get(id).cloned()
+    }
+
+    pub fn put(&self, id: StatementId, statement: Rc<Statement>) {
+        let mut map = self.by_id.borrow_mut();
+        if map.len() >= BOUND_MAX {
+            map.clear();
+        }
+        map.insert(id, statement);
+    }
+
+    pub fn forget(&self, id: &[u8]) {
+        if let Ok(id) = <&StatementId>::try_from(id) {
+            self.by_id.borrow_mut().remove(id);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_registry_forgets_the_oldest() {
+        let registry = Registry::new(3 * (ENTRY_BYTES + 10));
+        for i in 0..5u8 {
+            let text = format!("statement{i}").into();
+            registry.remember([i; 16], Source { keyspace: None, text });
+        }
+        assert!(registry.find(&[1; 16]).is_none());
+        assert_eq!(registry.find(&[4; 16]).unwrap().text.as_ref(), "statement4");
+        assert_eq!(registry.size(), (3, 3 * (ENTRY_BYTES + 10)));
+        assert!(registry.find(b"short").is_none());
+    }
+}
