@@ -236,8 +236,8 @@ impl Reader<'_> {
                 return self.error("an exponent must have digits");
             }
         }
-        if self.byte().is_some_and(|byte| byte.is_ascii_alphanumeric()) {
-            return self.error("unexpected character in a number");
+        if !matches!(self.byte(), None | Some(b' ' | b'\t' | b'\n' | b'\r' | b',' | b']' | b'}')) {
+            return self.error("unexpected character after a number");
         }
         let text = self.text.get(start..self.at).unwrap_or("0");
         if fractional {

@@ -108,7 +108,11 @@ fn number_as_f64(json: &JsonValue) -> Option<NumberText> {
 fn blob(json: &JsonValue) -> Result<Vec<u8>, ValueError> {
     let JsonValue::String(text) = json else {
         let class = json.java_class();
-        let package = if matches!(json, JsonValue::List(_) | JsonValue::Object(_)) { "util" } else { "lang" };
+        let package = match json {
+            JsonValue::List(_) | JsonValue::Object(_) => "util",
+            JsonValue::BigInteger(_) => "math",
+            _ => "lang",
+        };
         return invalid!(
             "Value '{json}' is not a valid blob representation: class java.{package}.{class} cannot be cast to class \
              java.lang.String (java.{package}.{class} and java.lang.String are in module java.base of loader 'bootstrap')"

@@ -12,7 +12,16 @@ use crate::value::error::invalid;
 
 /// Reads a text as a value of a type. For most types an empty text is the empty value.
 pub fn text_to_wire(data_type: &DataType, text: &str, now_millis: i64) -> Result<Vec<u8>, ValueError> {
-    let empty_is_empty = !matches!(data_type, DataType::Boolean | DataType::Date | DataType::Time);
+    // The others have no empty value; a boolean reads an empty text as false.
+    let empty_is_empty = !matches!(
+        data_type,
+        DataType::Boolean
+            | DataType::Date
+            | DataType::Time
+            | DataType::TinyInt
+            | DataType::SmallInt
+            | DataType::Duration
+    );
     if text.is_empty() && empty_is_empty {
         return Ok(Vec::new());
     }
