@@ -45,10 +45,10 @@ pub async fn events(w: &World) -> Outcome {
     while found.len() < 2 {
         let event =
             tokio::time::timeout(Duration::from_secs(10), receiver.recv()).await.map_err(|_| format!("only {found:?}"))??;
-        if let ServerEvent::SchemaChange(change) = event {
-            if change.options == SchemaChangeOptions::TableType(w.keyspace.clone(), "seen".into()) {
-                found.push(change.change_type);
-            }
+        if let ServerEvent::SchemaChange(change) = event
+            && change.options == SchemaChangeOptions::TableType(w.keyspace.clone(), "seen".into())
+        {
+            found.push(change.change_type);
         }
     }
     equal("events", found, vec![SchemaChangeType::Created, SchemaChangeType::Dropped])

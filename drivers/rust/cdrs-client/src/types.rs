@@ -20,23 +20,24 @@ use crate::world::{Outcome, World, equal, first};
 
 const KEY: &str = "123e4567-e89b-12d3-a456-426614174000";
 const COLUMNS: &str = "c_ascii, c_bigint, c_blob, c_boolean, c_decimal, c_double, c_duration, c_float, c_inet, c_int, c_smallint, \
-    c_text, c_tinyint, c_uuid, c_varint";
+    c_text, c_tinyint, c_uuid, c_varint, c_date, c_time, c_timestamp, c_timeuuid";
+const TIME_UUID: &str = "50554d6e-29bb-11e5-b345-feff819cdc9f";
 
 pub async fn scalars(w: &World) -> Outcome {
     w.run(&[
         "CREATE TABLE scalars (id int PRIMARY KEY, c_ascii ascii, c_bigint bigint, c_blob blob, c_boolean boolean, c_decimal decimal, \
          c_double double, c_duration duration, c_float float, c_inet inet, c_int int, c_smallint smallint, c_text text, \
-         c_tinyint tinyint, c_uuid uuid, c_varint varint)",
+         c_tinyint tinyint, c_uuid uuid, c_varint varint, c_date date, c_time time, c_timestamp timestamp, c_timeuuid timeuuid)",
         &format!(
             "INSERT INTO scalars (id, {COLUMNS}) VALUES (1, 'ascii', -9223372036854775808, 0x00ff10, true, -1.25, 1.5E-300, 14mo3d5ns, \
-             3.25, '2001:db8::1', -2147483648, -32768, 'Grüße, 世界 🎼', -128, {KEY}, 123456789012345678901234567890)"
+             3.25, '2001:db8::1', -2147483648, -32768, 'Grüße, 世界 🎼', -128, {KEY}, 123456789012345678901234567890, '1969-12-31', '23:59:59.999999999', '1960-02-29T12:34:56.789Z', {TIME_UUID})"
         ),
     ])
     .await?;
     let big = BigInt::from_str("123456789012345678901234567890")?;
-    let (uuid, address) = (Uuid::from_str(KEY)?, "2001:db8::1".parse::<IpAddr>()?);
+    let (uuid, time_uuid, address) = (Uuid::from_str(KEY)?, Uuid::from_str(TIME_UUID)?, "2001:db8::1".parse::<IpAddr>()?);
     let decimal = Decimal { unscaled: BigInt::from(-125), scale: 2 };
-    let insert = w.session.prepare(format!("INSERT INTO scalars (id, {COLUMNS}) VALUES ({})", ["?"; 16].join(", "))).await?;
+    let insert = w.session.prepare(format!("INSERT INTO scalars (id, {COLUMNS}) VALUES ({})", ["?"; 20].join(", "))).await?;
     let values = query_values!(
         2_i32,
         "ascii",
@@ -53,7 +54,11 @@ pub async fn scalars(w: &World) -> Outcome {
         "Grüße, 世界 🎼",
         i8::MIN,
         uuid,
-        big.clone()
+        big.clone(),
+        i32::MAX,
+        86_399_999_999_999_i64,
+        -310_476_303_211_i64,
+        time_uuid
     );
     w.session.exec_with_values(&insert, values).await?;
     for id in [1, 2] {
@@ -71,6 +76,11 @@ pub async fn scalars(w: &World) -> Outcome {
         equal("text", row.r_by_name::<String>("c_text")?, "Grüße, 世界 🎼".into())?;
         equal("tinyint", row.r_by_name::<i8>("c_tinyint")?, i8::MIN)?;
         equal("uuid", row.r_by_name::<Uuid>("c_uuid")?, uuid)?;
+        // A date is days with 2^31 as the epoch, so the day before it is the greatest signed number.
+        equal("date", row.r_by_name::<i32>("c_date")?, i32::MAX)?;
+        equal("time", row.r_by_name::<i64>("c_time")?, 86_399_999_999_999)?;
+        equal("timestamp", row.r_by_name::<i64>("c_timestamp")?, -310_476_303_211)?;
+        equal("timeuuid", row.r_by_name::<Uuid>("c_timeuuid")?, time_uuid)?;
         equal("varint", row.r_by_name::<BigInt>("c_varint")?, big.clone())?;
     }
     // This driver has no reader for durations: both writings must be the same to the server.
