@@ -268,7 +268,7 @@ fn wrong_statements_are_refused_in_cassandras_words() {
         UPDATE t SET s = 1 WHERE k = 1 AND c = 1
           invalid: Invalid restrictions on clustering columns since the UPDATE statement modifies only static columns
         UPDATE t SET v = 1, v = 2 WHERE k = 1 AND c = 1
-          invalid: Multiple incompatible setting of column v
+          syntax: Multiple incompatible setting of column v
         UPDATE t SET l = l + [1] WHERE k = 1 AND c = 1
           invalid: Invalid operation (l = l + [1]) for frozen collection column l
         DELETE v FROM t WHERE k = 1 AND c > 1

@@ -24,6 +24,8 @@ fn scalars() {
           {'a', 'b'} | [1, 2] | 2 | 3 | 6 | 2
         SELECT similarity_cosine(v1, v2), similarity_euclidean(v1, [1, 0]), similarity_dot_product(v1, v1) FROM t
           0.5 | 1.0 | 1.0
+        SELECT mask_hash(te, 'MD5'), mask_default(m) FROM t WHERE k = 1
+          0x900150983cd24fb0d6963f7d28e17f72 | {}
         SELECT mask_inner(te, 1, 1), mask_outer(te, 1, 1), mask_default(i), mask_null(te), mask_replace(te, 'x') FROM t
           'a*c' | '*b*' | 0 | null | 'x'
     ",

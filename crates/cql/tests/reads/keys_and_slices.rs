@@ -82,6 +82,13 @@ fn tuples_of_clustering_columns() {
           2
           22
         SELECT v FROM t WHERE k = 1 AND c IN ()
+        SELECT v FROM t WHERE k = 1 AND c IN (1, null) AND d = 0
+          10
+        SELECT v FROM t WHERE k = 1 AND (c, d) > (0, 1) AND c < 2
+          2
+          10
+          11
+          12
     ",
     );
 }

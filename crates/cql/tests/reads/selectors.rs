@@ -74,6 +74,22 @@ fn write_times_and_ttls() {
           null | null | null | null
     ",
     );
+    bench.pass_seconds(50);
+    check(
+        &mut bench,
+        "
+        SELECT v, ttl(v), m, ttl(m) FROM t WHERE k = 1
+          1 | 50 | {'a': 1} | [null]
+    ",
+    );
+    bench.pass_seconds(50);
+    check(
+        &mut bench,
+        "
+        SELECT v, ttl(v), m FROM t WHERE k = 1
+          null | null | {'a': 1}
+    ",
+    );
 }
 
 #[test]

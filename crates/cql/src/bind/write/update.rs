@@ -4,9 +4,9 @@ use super::super::Scope;
 use super::super::markers::Markers;
 use super::super::restrictions::{StatementKind, bind_write_where};
 use super::{assign, by_column, check, condition, target, using};
-use cql_syntax::ast::{self, Target};
+use cql_syntax::ast;
 use query::QueryError;
-use query::write::{Assignment, AssignmentKind, Keys, WriteKind, WritePlan};
+use query::write::{Assignment, Keys, WriteKind, WritePlan};
 
 pub fn bind(scope: Scope<'_>, update: &ast::Update, markers: &mut Markers) -> Result<WritePlan, QueryError> {
     let table = target(scope, &update.table)?;
@@ -15,9 +15,7 @@ pub fn bind(scope: Scope<'_>, update: &ast::Update, markers: &mut Markers) -> Re
     let conditional = update.condition.is_some();
     let mut assignments: Vec<Assignment> = Vec::with_capacity(update.assignments.len());
     for item in &update.assignments {
-        let bound = assign::set(scope, table, item, conditional, markers)?;
-        check_twice(&assignments, &bound, item)?;
-        assignments.push(bound);
+        assignments.push(assign::set(scope, table, item, conditional, markers)?);
     }
     let statics_only = assignments.iter().all(|a| a.is_static);
     let kind = StatementKind::Update;
@@ -37,19 +35,4 @@ pub fn bind(scope: Scope<'_>, update: &ast::Update, markers: &mut Markers) -> Re
     };
     check(&plan)?;
     Ok(plan)
-}
-
-/// Two items may touch one column only if they touch different parts of it.
-fn check_twice(seen: &[Assignment], new: &Assignment, item: &ast::Assignment) -> Result<(), QueryError> {
-    let whole = |a: &Assignment| {
-        !matches!(
-            a.kind,
-            AssignmentKind::SetKey { .. } | AssignmentKind::SetIndex { .. } | AssignmentKind::SetField { .. }
-        )
-    };
-    let clash = seen.iter().any(|a| a.column == new.column && (whole(a) || whole(new)));
-    if clash && matches!(item.target, Target::Column(_) | Target::Element { .. } | Target::Field { .. }) {
-        return Err(QueryError::invalid(format!("Multiple incompatible setting of column {}", new.name)));
-    }
-    Ok(())
 }
