@@ -20,6 +20,7 @@ use crate::catalogue::SharedCatalogue;
 use query::{QueryError, VirtualTables};
 use rows::Filler;
 use schema::Table;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{Arc, PoisonError, RwLock};
 use store::naive::NaiveStore;
 
@@ -31,7 +32,14 @@ pub struct SystemTables {
 }
 
 impl SystemTables {
-    pub fn new(node: NodeInfo, shared: Arc<SharedCatalogue>) -> SystemTables {
+    pub fn new(mut node: NodeInfo, shared: Arc<SharedCatalogue>) -> SystemTables {
+        // Drivers connect to what `rpc_address` says; the unspecified address would send them nowhere.
+        if node.address.is_unspecified() {
+            node.address = match node.address {
+                IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+                IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+            };
+        }
         SystemTables { node, shared, live: RwLock::new(None) }
     }
 

@@ -2,12 +2,14 @@
 
 use crate::catalogue::SharedCatalogue;
 use crate::ddl::tests::block_on;
+use crate::roles::Passwords;
 use crate::session::{Dialect, Response, Session};
 use crate::system::{ClientInfo, Live, NodeInfo, PreparedInfo, SystemTables};
 use query::context::Limits;
-use query::{Ids, Request, Rows, Values};
+use query::{Ids, QueryError, Request, Rows, Values};
 use serde_json::Value;
 use std::cell::Cell;
+use std::pin::Pin;
 use std::sync::Arc;
 use store::naive::NaiveStore;
 
@@ -21,6 +23,14 @@ impl Ids for Counter {
     fn uuid(&self) -> [u8; 16] {
         self.0.set(self.0.get().wrapping_add(1));
         [self.0.get(); 16]
+    }
+}
+
+struct NoPasswords;
+
+impl Passwords for NoPasswords {
+    fn hash(&self, password: String) -> Pin<Box<dyn Future<Output = Result<String, QueryError>>>> {
+        Box::pin(async { Ok(password) })
     }
 }
 
@@ -59,7 +69,8 @@ impl World {
         system.set_live(Arc::new(OneClient));
         let store = NaiveStore::new();
         block_on(shared.bootstrap(&store)).unwrap();
-        let dialect = Dialect::new(store, shared, system, Box::new(Counter(Cell::new(0))), Limits::default());
+        let ids = Box::new(Counter(Cell::new(0)));
+        let dialect = Dialect::new(store, shared, system, ids, Limits::default(), Box::new(NoPasswords));
         World { dialect, now: Cell::new(1_700_000_000_000_000) }
     }
 
@@ -128,6 +139,15 @@ fn local_tells_drivers_what_they_need() {
     assert_eq!(local["host_id"], model::timeuuid::format(&world.dialect.shared.host_id()));
     assert_eq!(world.rows("SELECT * FROM system.peers_v2").count, 0);
     assert_eq!(world.rows("SELECT * FROM system.peers").count, 0);
+}
+
+#[test]
+fn the_unspecified_address_is_never_published() {
+    let shared = Arc::new(SharedCatalogue::open(None, 1).unwrap());
+    for unspecified in ["0.0.0.0", "::"] {
+        let node = NodeInfo { address: unspecified.parse().unwrap(), ..NodeInfo::default() };
+        assert!(SystemTables::new(node, shared.clone()).node.address.is_loopback());
+    }
 }
 
 #[test]

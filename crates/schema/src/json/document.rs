@@ -1,8 +1,10 @@
 //! The shape of the stored JSON.
 
 use crate::options::TableOptions;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// Read first, so that a newer format is recognised before its unknown fields are.
 #[derive(Deserialize)]
@@ -56,7 +58,21 @@ pub(super) struct TableEntry {
     pub columns: Vec<ColumnEntry>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<DroppedEntry>,
+    /// Only what differs from the default, so that the text stays short and says something.
+    #[serde(default, serialize_with = "changed_options")]
     pub options: TableOptions,
+}
+
+fn changed_options<S: Serializer>(options: &TableOptions, serializer: S) -> Result<S::Ok, S::Error> {
+    static USUAL: OnceLock<Map<String, Value>> = OnceLock::new();
+    let fields = |options: &TableOptions| match serde_json::to_value(options) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    };
+    let usual = USUAL.get_or_init(|| fields(&TableOptions::default()));
+    let mut changed = fields(options);
+    changed.retain(|name, value| usual.get(name) != Some(value));
+    changed.serialize(serializer)
 }
 
 /// Key columns come in key order; static and regular columns by name.

@@ -36,6 +36,7 @@ fn the_text_is_readable_and_comes_back() {
     let text = String::from_utf8(catalogue.to_json()).unwrap();
     assert!(text.starts_with("{\n  \"format\": 1,\n"), "{text}");
     assert!(text.contains("\"type\": \"\\\"Address\\\"\""), "{text}");
+    assert!(text.contains("\"options\": {}"), "defaults are not written: {text}");
     assert_eq!(Catalogue::from_json(text.as_bytes()).unwrap(), catalogue);
     let stored = catalogue.to_json_of_node(Some([7; 16]));
     assert_eq!(Catalogue::from_json_of_node(&stored).unwrap(), (catalogue, Some([7; 16])));
