@@ -97,15 +97,17 @@ fn restrictions() {
                 "Invalid null value for column d",
             ),
             ("SELECT * FROM t WHERE v = null ALLOW FILTERING", "Unsupported null value for column v"),
-            ("SELECT * FROM t WHERE m['a'] = null ALLOW FILTERING", "Unsupported null map value for column m"),
+            (
+                "SELECT * FROM t WHERE m['a'] = null ALLOW FILTERING",
+                "Unsupported null map value for column m",
+            ),
             ("SELECT * FROM t WHERE token(a, b) > token(1, null)", "Invalid null token value"),
             ("SELECT l[0] FROM t", "Element selection is only allowed on sets and maps, but l is a list"),
             (
                 "SELECT collection_count(v) FROM t",
                 "Function system.collection_count requires a collection argument, but found argument v of type int",
             ),
-            (
-                "SELECT * FROM t WHERE a = 1 AND b = null", "Invalid null value in condition for column b"),
+            ("SELECT * FROM t WHERE a = 1 AND b = null", "Invalid null value in condition for column b"),
             (
                 "SELECT * FROM t WHERE l = [1]",
                 "Collection column 'l' (list<int>) cannot be restricted by a '=' relation",

@@ -1,6 +1,6 @@
 //! Functions of collections: keys, values, count, least, greatest, sum, average.
 
-use super::{Args, CallContext, CallResult, Function, known};
+use super::{Args, Argument, CallContext, CallResult, Function, known};
 use crate::error::QueryError;
 use model::arithmetic::{Average, Sum};
 use model::types::DataType;
@@ -9,7 +9,7 @@ use model::value::{compare, encode_elements};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-pub fn find(name: &str, args: &[Option<DataType>]) -> Option<Result<Vec<Function>, QueryError>> {
+pub fn find(name: &str, args: &[Argument]) -> Option<Result<Vec<Function>, QueryError>> {
     if !matches!(
         name,
         "map_keys"
@@ -22,13 +22,13 @@ pub fn find(name: &str, args: &[Option<DataType>]) -> Option<Result<Vec<Function
     ) {
         return None;
     }
-    Some(known(name, args, 0).and_then(|arg| make(name, arg)).map(|f| vec![f]))
+    Some(known(name, args, 0).and_then(|arg| make(name, arg, &args[0].text)).map(|f| vec![f]))
 }
 
-fn make(name: &str, arg: DataType) -> Result<Function, QueryError> {
+fn make(name: &str, arg: DataType, text: &str) -> Result<Function, QueryError> {
     let refuse = |what: &str| {
         Err(QueryError::invalid(format!(
-            "Function system.{name} requires a {what} argument, but found argument of type {arg}"
+            "Function system.{name} requires a {what} argument, but found argument {text} of type {arg}"
         )))
     };
     let element = match &arg {
@@ -48,18 +48,14 @@ fn make(name: &str, arg: DataType) -> Result<Function, QueryError> {
         ("map_keys" | "map_values", _) => return refuse("map"),
         ("collection_count", _) => (DataType::Int, count),
         ("collection_min", _) | ("collection_max", _) => {
-            let of = match (&element, &arg) {
-                (Some(element), _) => (**element).clone(),
-                (None, DataType::Map { key, .. }) => (**key).clone(),
-                _ => return refuse("collection"),
-            };
-            (of, if name == "collection_min" { least } else { greatest })
+            let Some(of) = element else { return refuse("set or list") };
+            ((*of).clone(), if name == "collection_min" { least } else { greatest })
         }
         _ => match element {
             Some(element) if element.is_numeric() => {
                 ((*element).clone(), if name == "collection_sum" { sum } else { average })
             }
-            _ => return refuse("numeric set or list"),
+            _ => return refuse("numeric set/list"),
         },
     };
     Ok(Function::new(name, vec![arg], returns, body))
@@ -84,19 +80,13 @@ fn count(_: &Function, args: &Args<'_>, _: &CallContext<'_>) -> CallResult {
     Ok(parts.map(|parts| (parts.left() as i32).to_be_bytes().to_vec()))
 }
 
-/// The elements, or the keys of a map.
-fn parts<'a>(function: &Function, bytes: &'a [u8]) -> Vec<&'a [u8]> {
-    match function.args.first() {
-        Some(DataType::Map { .. }) => {
-            map_entries(bytes).map(|e| e.flatten().filter_map(|(key, _)| key).collect()).unwrap_or_default()
-        }
-        _ => elements(bytes).map(|e| e.flatten().flatten().collect()).unwrap_or_default(),
-    }
+fn parts(bytes: &[u8]) -> Vec<&[u8]> {
+    elements(bytes).map(|e| e.flatten().flatten().collect()).unwrap_or_default()
 }
 
 fn extreme(function: &Function, args: &Args<'_>, wanted: Ordering) -> CallResult {
     let Some(bytes) = whole(args) else { return Ok(None) };
-    let best = parts(function, bytes)
+    let best = parts(bytes)
         .into_iter()
         .reduce(|best, part| if compare(&function.returns, part, best) == wanted { part } else { best });
     Ok(best.map(<[u8]>::to_vec))
@@ -112,7 +102,7 @@ fn greatest(function: &Function, args: &Args<'_>, _: &CallContext<'_>) -> CallRe
 
 fn sum(function: &Function, args: &Args<'_>, _: &CallContext<'_>) -> CallResult {
     let (Some(bytes), Some(mut sum)) = (whole(args), Sum::new(&function.returns)) else { return Ok(None) };
-    for part in parts(function, bytes) {
+    for part in parts(bytes) {
         sum.add(part).map_err(|e| function.failure(e))?;
     }
     Ok(Some(sum.value()))
@@ -122,7 +112,7 @@ fn average(function: &Function, args: &Args<'_>, _: &CallContext<'_>) -> CallRes
     let (Some(bytes), Some(mut average)) = (whole(args), Average::new(&function.returns)) else {
         return Ok(None);
     };
-    for part in parts(function, bytes) {
+    for part in parts(bytes) {
         average.add(part).map_err(|e| function.failure(e))?;
     }
     Ok(Some(average.value()))

@@ -1,13 +1,13 @@
 //! `to_json` and `from_json`.
 
-use super::{Args, CallContext, CallResult, Function, known};
+use super::{Args, Argument, CallContext, CallResult, Function, known};
 use crate::error::QueryError;
 use model::json::{JsonValue, from_json, to_json};
 use model::types::DataType;
 
 pub fn find(
     name: &str,
-    args: &[Option<DataType>],
+    args: &[Argument],
     wanted: Option<&DataType>,
 ) -> Option<Result<Vec<Function>, QueryError>> {
     Some(match name {
@@ -16,9 +16,9 @@ pub fn find(
         }
         "from_json" | "fromjson" => match wanted {
             Some(wanted) => Ok(vec![Function::new(name, vec![DataType::Text], wanted.clone(), read)]),
-            None => Err(QueryError::invalid(
-                "fromJson() may not be used in the selection clause: the type of its result is not known",
-            )),
+            None => Err(QueryError::invalid(format!(
+                "{name}() cannot be used in the selection clause of a SELECT statement"
+            ))),
         },
         _ => return None,
     })

@@ -1,10 +1,14 @@
 //! Data masking: functions that hide a value or a part of it.
 
-use super::{Args, CallContext, CallResult, Function, as_i32, known, wrong_count};
+use super::{Args, Argument, CallContext, CallResult, Function, as_i32, known, wrong_count};
 use crate::error::QueryError;
 use model::types::DataType;
+use sha2::Digest;
 
-pub fn find(name: &str, args: &[Option<DataType>]) -> Option<Result<Vec<Function>, QueryError>> {
+pub fn find(name: &str, args: &[Argument]) -> Option<Result<Vec<Function>, QueryError>> {
+    if name == "mask_hash" {
+        return Some(hash_function(name, args).map(|f| vec![f]));
+    }
     let body: super::Body = match name {
         "mask_null" => |_, _, _: &CallContext<'_>| Ok(None),
         "mask_default" => default,
@@ -16,7 +20,37 @@ pub fn find(name: &str, args: &[Option<DataType>]) -> Option<Result<Vec<Function
     Some(make(name, args, body).map(|f| vec![f]))
 }
 
-fn make(name: &str, args: &[Option<DataType>], body: super::Body) -> Result<Function, QueryError> {
+/// `mask_hash(value [, algorithm])`: a digest of the value's bytes.
+fn hash_function(name: &str, args: &[Argument]) -> Result<Function, QueryError> {
+    let first = known(name, args, 0)?;
+    let types = match args.len() {
+        1 => vec![first],
+        2 => vec![first, DataType::Text],
+        count => return Err(wrong_count(name, "1 or 2", count)),
+    };
+    Ok(Function::new(name, types, DataType::Blob, hash))
+}
+
+fn hash(_: &Function, args: &Args<'_>, _: &CallContext<'_>) -> CallResult {
+    let Some(bytes) = args.first().copied().flatten() else { return Ok(None) };
+    let algorithm = args.get(1).copied().flatten().map(String::from_utf8_lossy);
+    let algorithm = algorithm.as_deref().unwrap_or("SHA-256");
+    let digest = match algorithm.to_ascii_uppercase().as_str() {
+        "MD5" => md5::Md5::digest(bytes).to_vec(),
+        "SHA-1" | "SHA1" | "SHA" => sha1::Sha1::digest(bytes).to_vec(),
+        "SHA-224" => sha2::Sha224::digest(bytes).to_vec(),
+        "SHA-256" => sha2::Sha256::digest(bytes).to_vec(),
+        "SHA-384" => sha2::Sha384::digest(bytes).to_vec(),
+        "SHA-512" => sha2::Sha512::digest(bytes).to_vec(),
+        _ => {
+            let text = format!("Hash algorithm not found: {algorithm}");
+            return Err(QueryError::invalid(text));
+        }
+    };
+    Ok(Some(digest))
+}
+
+fn make(name: &str, args: &[Argument], body: super::Body) -> Result<Function, QueryError> {
     let first = known(name, args, 0)?;
     let count = args.len();
     let types = match name {
@@ -25,7 +59,8 @@ fn make(name: &str, args: &[Option<DataType>], body: super::Body) -> Result<Func
         "mask_inner" | "mask_outer" => {
             if !first.is_text() {
                 return Err(QueryError::invalid(format!(
-                    "Function system.{name} requires an argument of type [text|varchar|ascii], but found argument of type {first}"
+                    "Function system.{name} requires an argument of type [text|varchar|ascii], but found argument {} of type {first}",
+                    args[0].text
                 )));
             }
             match count {
@@ -41,10 +76,7 @@ fn make(name: &str, args: &[Option<DataType>], body: super::Body) -> Result<Func
 }
 
 /// A value of the same type that says nothing: `****`, 0, false, an empty collection, the epoch.
-fn default(function: &Function, args: &Args<'_>, _: &CallContext<'_>) -> CallResult {
-    if args.first().copied().flatten().is_none() {
-        return Ok(None);
-    }
+fn default(function: &Function, _: &Args<'_>, _: &CallContext<'_>) -> CallResult {
     Ok(Some(masked(&function.returns)))
 }
 

@@ -94,11 +94,18 @@ impl fmt::Display for Function {
     }
 }
 
+/// An argument as far as it is known before the function is chosen.
+pub struct Argument {
+    pub data_type: Option<DataType>,
+    /// As written, for messages.
+    pub text: String,
+}
+
 /// The functions of a name. `args` are the types of the arguments as far as they are known, `wanted`
 /// is the type of the place the result goes to; functions of any type need them. `None`: no such name.
 pub fn candidates(
     name: &str,
-    args: &[Option<DataType>],
+    args: &[Argument],
     wanted: Option<&DataType>,
 ) -> Option<Result<Vec<Function>, QueryError>> {
     let groups = [time::find(name), blob::find(name), number::find(name)];
@@ -112,8 +119,11 @@ pub fn candidates(
 }
 
 /// The type of an argument that a function of any type must know.
-fn known(name: &str, args: &[Option<DataType>], at: usize) -> Result<DataType, QueryError> {
-    match args.get(at) {
+fn known(name: &str, args: &[Argument], at: usize) -> Result<DataType, QueryError> {
+    match args.get(at).map(|arg| &arg.data_type) {
+        None => {
+            Err(QueryError::invalid(format!("Invalid number of arguments for function system.{name}(any)")))
+        }
         Some(Some(data_type)) => Ok(data_type.clone()),
         _ => Err(QueryError::invalid(format!(
             "Cannot infer type of argument {at} in call to function system.{name}: use type hint to disambiguate"

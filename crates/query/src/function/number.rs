@@ -5,7 +5,7 @@ use model::arithmetic::{self, MathFunction, Operator, apply_math};
 use model::cast::cast;
 use model::types::DataType;
 
-const NUMBERS: [DataType; 8] = [
+const NUMBERS: [DataType; 9] = [
     DataType::TinyInt,
     DataType::SmallInt,
     DataType::Int,
@@ -14,6 +14,7 @@ const NUMBERS: [DataType; 8] = [
     DataType::Double,
     DataType::VarInt,
     DataType::Decimal,
+    DataType::Counter,
 ];
 
 pub fn find(name: &str) -> Option<Vec<Function>> {
@@ -69,6 +70,6 @@ pub fn cast_function(from: &DataType, to: &DataType) -> Option<Function> {
         let value = args.first().copied().flatten();
         cast(from, &f.returns, value).map_err(|e| f.failure(e))
     };
-    let name = format!("castas{to}");
+    let name = format!("cast_as_{to}");
     model::cast::can_cast(from, to).then(|| Function::new(&name, vec![from.clone()], to.clone(), body))
 }

@@ -1,9 +1,11 @@
 //! Time: clocks, conversions between temporal types, `floor`, identifiers.
 
 use super::{Args, CallContext, CallResult, Function, as_i64, as_u32, present};
+use crate::error::QueryError;
 use model::temporal::{Duration, date_to_millis, floor_time, floor_timestamp, millis_to_date_days};
 use model::timeuuid;
 use model::types::DataType as T;
+use model::value::ValueError;
 
 pub fn find(name: &str) -> Option<Vec<Function>> {
     let one = |args, returns, body| vec![Function::new(name, args, returns, body)];
@@ -96,9 +98,9 @@ fn floor(function: &Function, args: &Args<'_>, _: &CallContext<'_>) -> CallResul
     if function.returns == T::Date && duration.nanos != 0 {
         let text = "The floor on date values cannot be computed for the {duration} duration as precision is below 1 day";
         let text = text.replace("{duration}", &duration.to_string());
-        return Err(function.failure(model::value::ValueError::new(text)));
+        return Err(QueryError::Invalid(text));
     }
-    let floor = floor_timestamp(time, duration, start).map_err(|e| function.failure(e))?;
+    let floor = floor_timestamp(time, duration, start).map_err(refused)?;
     Ok(Some(match function.returns {
         T::Date => millis_to_date_days(floor).to_be_bytes().to_vec(),
         _ => floor.to_be_bytes().to_vec(),
@@ -108,8 +110,13 @@ fn floor(function: &Function, args: &Args<'_>, _: &CallContext<'_>) -> CallResul
 fn floor_of_time(function: &Function, args: &Args<'_>, _: &CallContext<'_>) -> CallResult {
     let nanos = present(function, args, 0).and_then(as_i64);
     let (Some(nanos), Some(duration)) = (nanos, duration(args)) else { return Ok(None) };
-    let floor = floor_time(nanos, duration).map_err(|e| function.failure(e))?;
+    let floor = floor_time(nanos, duration).map_err(refused)?;
     Ok(Some(floor.to_be_bytes().to_vec()))
+}
+
+/// Arguments that make no sense are the client's mistake, not a failure of the function.
+fn refused(error: ValueError) -> QueryError {
+    QueryError::invalid(error.to_string())
 }
 
 fn duration(args: &Args<'_>) -> Option<Duration> {

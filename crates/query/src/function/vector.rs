@@ -1,10 +1,10 @@
 //! Similarity of vectors.
 
-use super::{Args, CallContext, CallResult, Function, known, wrong_count};
+use super::{Args, Argument, CallContext, CallResult, Function, known, wrong_count};
 use crate::error::QueryError;
 use model::types::DataType;
 
-pub fn find(name: &str, args: &[Option<DataType>]) -> Option<Result<Vec<Function>, QueryError>> {
+pub fn find(name: &str, args: &[Argument]) -> Option<Result<Vec<Function>, QueryError>> {
     let body: super::Body = match name {
         "similarity_cosine" => |f, a, _: &CallContext<'_>| compute(f, a, cosine),
         "similarity_euclidean" => |f, a, _: &CallContext<'_>| compute(f, a, euclidean),
@@ -14,13 +14,13 @@ pub fn find(name: &str, args: &[Option<DataType>]) -> Option<Result<Vec<Function
     Some(make(name, args, body).map(|f| vec![f]))
 }
 
-fn make(name: &str, args: &[Option<DataType>], body: super::Body) -> Result<Function, QueryError> {
+fn make(name: &str, args: &[Argument], body: super::Body) -> Result<Function, QueryError> {
     if args.len() != 2 {
         return Err(wrong_count(name, "2", args.len()));
     }
     // One of the two may be a literal or a marker: it has the type of the other.
     let is_vector = |t: &DataType| matches!(t, DataType::Vector { .. });
-    let vector = args.iter().flatten().find(|t| is_vector(t)).cloned();
+    let vector = args.iter().filter_map(|a| a.data_type.as_ref()).find(|t| is_vector(t)).cloned();
     let vector = match vector {
         Some(vector) => vector,
         None => known(name, args, 0)?,
@@ -29,18 +29,17 @@ fn make(name: &str, args: &[Option<DataType>], body: super::Body) -> Result<Func
         DataType::Vector { element, .. } if **element == DataType::Float => {}
         other => {
             return Err(QueryError::invalid(format!(
-                "Function system.{name} requires a float vector argument, but found argument of type {other}"
+                "Function system.{name} requires a float vector argument, but found argument {} of type {other}",
+                args[0].text
             )));
         }
     }
-    for arg in args.iter().flatten() {
+    for arg in args.iter().filter_map(|a| a.data_type.as_ref()) {
         if let (DataType::Vector { dimensions: a, .. }, DataType::Vector { dimensions: b, .. }) =
             (arg, &vector)
             && a != b
         {
-            return Err(QueryError::invalid(format!(
-                "All arguments of function system.{name} must have the same vector dimensions"
-            )));
+            return Err(QueryError::invalid("All arguments must have the same vector dimensions"));
         }
     }
     Ok(Function::new(name, vec![vector.clone(), vector], DataType::Float, body))

@@ -4,7 +4,7 @@
 //! mixed direction is a union of intervals; see [`TupleRange`].
 
 use super::COMBINATIONS_MAX;
-use super::terms::{Item, Terms};
+use super::terms::{Item, Receiver, Terms};
 use crate::context::{Ids, Request};
 use crate::error::QueryError;
 use crate::key::put_clustering;
@@ -70,7 +70,11 @@ impl ClusteringRestriction {
         for step in &self.steps {
             let columns = &table.clustering[at..at + step.columns];
             at += step.columns;
-            let rows = step.terms.evaluate(&|i| columns[i].name.to_string(), request, ids)?;
+            let rows = step.terms.evaluate(
+                &Receiver::skipping_nulls(&|i| columns[i].name.to_string()),
+                request,
+                ids,
+            )?;
             if rows.len().saturating_mul(prefixes.len()) > COMBINATIONS_MAX {
                 return Err(QueryError::invalid("The IN relations of the query make too many combinations"));
             }
@@ -131,7 +135,7 @@ impl TupleRange {
         for (bound, side) in [(&self.start, Side::Above), (&self.end, Side::Below)] {
             let Some(bound) = bound else { continue };
             let columns = &columns[..bound.columns];
-            let row = bound.item.evaluate(&|i| columns[i].name.to_string(), request, ids)?;
+            let row = bound.item.evaluate(&Receiver::new(&|i| columns[i].name.to_string()), request, ids)?;
             slices = intersect(&slices, &half(columns, &row, bound.inclusive, side)?);
         }
         Ok(slices)

@@ -12,7 +12,7 @@ mod tests;
 
 pub use clustering::{ClusteringRestriction, RangeBound, Step, TupleRange};
 pub use partitions::{PartitionRestriction, PartitionSet, TokenRange};
-pub use terms::{Item, Terms};
+pub use terms::{Item, Nulls, Receiver, Terms};
 
 use crate::context::{Ids, Request};
 use crate::error::QueryError;

@@ -1,10 +1,10 @@
 //! Which partitions: values of the key columns, a range of tokens, or all.
 
 use super::COMBINATIONS_MAX;
-use super::terms::{Terms, required};
+use super::terms::{Receiver, Terms, required};
 use crate::context::{Ids, Request};
 use crate::error::QueryError;
-use crate::expr::Expr;
+use crate::expr::{Evaluated, Expr};
 use crate::key::partition_key;
 use model::key::PartitionKey;
 use model::token::Token;
@@ -86,7 +86,7 @@ fn bind_keys(
     let mut alternatives = Vec::with_capacity(columns.len());
     let mut combinations = 1usize;
     for (column, terms) in table.partition_key.iter().zip(columns) {
-        let rows = terms.evaluate(&|_| column.name.to_string(), request, ids)?;
+        let rows = terms.evaluate(&Receiver::new(&|_| column.name.to_string()), request, ids)?;
         combinations = combinations.saturating_mul(rows.len());
         let mut values: Vec<Cow<'_, [u8]>> = rows.into_iter().flatten().collect();
         if values.len() > 1 {
@@ -162,7 +162,10 @@ fn bound(
     ids: &dyn Ids,
 ) -> Result<Option<(Token, bool)>, QueryError> {
     let Some((expr, inclusive)) = bound else { return Ok(None) };
-    let value = required(expr.evaluate(request, ids)?, &|| "partition key token".into())?;
+    let value = match expr.evaluate(request, ids)? {
+        Evaluated::Null => return Err(QueryError::invalid("Invalid null token value")),
+        value => required(value, &|| "partition key token".into())?,
+    };
     let bytes = <[u8; 8]>::try_from(&*value);
     let bytes = bytes.map_err(|_| QueryError::invalid("Invalid empty value for the partition key token"))?;
     Ok(Some((Token(i64::from_be_bytes(bytes)), *inclusive)))

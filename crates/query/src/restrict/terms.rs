@@ -31,6 +31,52 @@ pub enum Terms {
 /// The values of one alternative, one per column.
 pub type Row<'v> = Vec<Cow<'v, [u8]>>;
 
+/// What the values are for: names for messages, and what null means there.
+pub struct Receiver<'n> {
+    /// The name of a column by its place among the columns.
+    pub name: &'n dyn Fn(usize) -> String,
+    pub nulls: Nulls,
+}
+
+/// How a null value is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nulls {
+    /// Refused, as a condition on a key.
+    Condition,
+    /// The same, but a null in a list of alternatives matches nothing.
+    Skip,
+    /// Refused, as a filter.
+    Filter,
+    /// Refused, as a filter on a map entry.
+    MapEntry,
+}
+
+impl<'n> Receiver<'n> {
+    pub fn new(name: &'n dyn Fn(usize) -> String) -> Receiver<'n> {
+        Receiver { name, nulls: Nulls::Condition }
+    }
+
+    pub fn skipping_nulls(name: &'n dyn Fn(usize) -> String) -> Receiver<'n> {
+        Receiver { name, nulls: Nulls::Skip }
+    }
+
+    fn null(&self, at: usize) -> QueryError {
+        let name = (self.name)(at);
+        QueryError::Invalid(match self.nulls {
+            Nulls::Condition | Nulls::Skip => format!("Invalid null value in condition for column {name}"),
+            Nulls::Filter => format!("Unsupported null value for column {name}"),
+            Nulls::MapEntry => format!("Unsupported null map value for column {name}"),
+        })
+    }
+
+    fn required<'v>(&self, value: Evaluated<'v>, at: usize) -> Result<Cow<'v, [u8]>, QueryError> {
+        match value {
+            Evaluated::Null => Err(self.null(at)),
+            value => required(value, &|| (self.name)(at)),
+        }
+    }
+}
+
 impl Terms {
     pub fn one(expr: Expr) -> Terms {
         Terms::One(Item::Parts(vec![expr]))
@@ -52,40 +98,65 @@ impl Terms {
         }
     }
 
-    /// Evaluates every alternative; `name` gives the name of a column for messages.
+    /// Evaluates every alternative.
     pub fn evaluate<'v>(
         &'v self,
-        name: &dyn Fn(usize) -> String,
+        receiver: &Receiver<'_>,
         request: &Request<'v>,
         ids: &dyn Ids,
     ) -> Result<Vec<Row<'v>>, QueryError> {
         match self {
-            Terms::One(item) => Ok(vec![item.evaluate(name, request, ids)?]),
-            Terms::List(items) => items.iter().map(|item| item.evaluate(name, request, ids)).collect(),
+            Terms::One(item) => Ok(vec![item.evaluate(receiver, request, ids)?]),
+            Terms::List(items) => {
+                let mut rows = Vec::with_capacity(items.len());
+                for item in items {
+                    if receiver.nulls == Nulls::Skip && item.is_null(request, ids)? {
+                        continue;
+                    }
+                    rows.push(item.evaluate(receiver, request, ids)?);
+                }
+                Ok(rows)
+            }
             Terms::ListValue { list, tuples } => {
-                let bytes = required(list.evaluate(request, ids)?, &|| name(0))?;
-                list_rows(list, &bytes, *tuples, name)
+                let bytes = receiver.required(list.evaluate(request, ids)?, 0)?;
+                list_rows(list, &bytes, *tuples, receiver)
             }
         }
     }
 }
 
 impl Item {
+    fn is_null(&self, request: &Request<'_>, ids: &dyn Ids) -> Result<bool, QueryError> {
+        match self {
+            Item::Parts(parts) => match parts.as_slice() {
+                [only] => Ok(only.evaluate(request, ids)? == Evaluated::Null),
+                _ => Ok(false),
+            },
+            Item::Tuple(_) => Ok(false),
+        }
+    }
+
     pub fn evaluate<'v>(
         &'v self,
-        name: &dyn Fn(usize) -> String,
+        receiver: &Receiver<'_>,
         request: &Request<'v>,
         ids: &dyn Ids,
     ) -> Result<Row<'v>, QueryError> {
         match self {
             Item::Parts(parts) => {
-                let value =
-                    |(i, part): (usize, &'v Expr)| required(part.evaluate(request, ids)?, &|| name(i));
+                let tuple = parts.len() > 1;
+                let value = |(at, part): (usize, &'v Expr)| match part.evaluate(request, ids)? {
+                    Evaluated::Null if tuple => {
+                        let name = (receiver.name)(at);
+                        Err(QueryError::invalid(format!("Invalid null value for column {name}")))
+                    }
+                    value => receiver.required(value, at),
+                };
                 parts.iter().enumerate().map(value).collect()
             }
             Item::Tuple(expr) => {
-                let bytes = required(expr.evaluate(request, ids)?, &|| name(0))?;
-                tuple_parts(&bytes, arity(&expr.data_type), name)
+                let bytes = receiver.required(expr.evaluate(request, ids)?, 0)?;
+                tuple_parts(&bytes, arity(&expr.data_type), receiver)
             }
         }
     }
@@ -109,18 +180,14 @@ fn arity(data_type: &DataType) -> usize {
     }
 }
 
-fn tuple_parts<'v>(
-    bytes: &[u8],
-    arity: usize,
-    name: &dyn Fn(usize) -> String,
-) -> Result<Row<'v>, QueryError> {
+fn tuple_parts<'v>(bytes: &[u8], arity: usize, receiver: &Receiver<'_>) -> Result<Row<'v>, QueryError> {
     let mut walk = fields(bytes);
     (0..arity)
-        .map(|i| match walk.next_or_null() {
+        .map(|at| match walk.next_or_null() {
             Ok(Some(part)) => Ok(Cow::Owned(part.to_vec())),
             _ => {
-                let text = format!("Invalid null value in condition for column {}", name(i));
-                Err(QueryError::invalid(text))
+                let name = (receiver.name)(at);
+                Err(QueryError::invalid(format!("Invalid null value for column {name}")))
             }
         })
         .collect()
@@ -130,18 +197,15 @@ fn list_rows<'v>(
     list: &Expr,
     bytes: &[u8],
     tuples: bool,
-    name: &dyn Fn(usize) -> String,
+    receiver: &Receiver<'_>,
 ) -> Result<Vec<Row<'v>>, QueryError> {
     let DataType::List { element, .. } = &list.data_type else { return Ok(Vec::new()) };
     let parts = elements(bytes).map_err(|_| QueryError::invalid("Not enough bytes to read a list"))?;
     parts
         .map(|part| match part {
-            Ok(Some(part)) if tuples => tuple_parts(part, arity(element), name),
+            Ok(Some(part)) if tuples => tuple_parts(part, arity(element), receiver),
             Ok(Some(part)) => Ok(vec![Cow::Owned(part.to_vec())]),
-            _ => {
-                let text = format!("Invalid null value in condition for column {}", name(0));
-                Err(QueryError::invalid(text))
-            }
+            _ => Err(receiver.null(0)),
         })
         .collect()
 }

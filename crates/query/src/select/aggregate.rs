@@ -43,7 +43,7 @@ impl AggregateKind {
     pub fn returns(self, argument: Option<&DataType>) -> Option<DataType> {
         match (self, argument) {
             (AggregateKind::CountRows | AggregateKind::Count, _) => Some(DataType::BigInt),
-            (AggregateKind::Sum | AggregateKind::Avg, Some(DataType::Counter)) => Some(DataType::BigInt),
+
             (AggregateKind::Sum | AggregateKind::Avg, Some(number)) if number.is_numeric() => {
                 Some(number.clone())
             }

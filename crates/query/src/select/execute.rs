@@ -39,7 +39,7 @@ async fn run<S: Store, T: Store>(
 ) -> Result<Rows, QueryError> {
     let (request, ids) = (&context.request, context.ids);
     let limit = bind_limit(&plan.limit, "LIMIT", request, ids)?;
-    let per_partition = bind_limit(&plan.per_partition_limit, "PER PARTITION LIMIT", request, ids)?;
+    let per_partition = bind_limit(&plan.per_partition_limit, "LIMIT", request, ids)?;
     let partitions = plan.restrictions.partitions(request, ids)?;
     let slices = if plan.distinct { vec![Slice::all()] } else { plan.restrictions.slices(request, ids)? };
     let state = match request.paging_state {

@@ -2,8 +2,8 @@
 
 use crate::context::{Ids, Request};
 use crate::error::QueryError;
-use crate::expr::{Env, Expr};
-use crate::restrict::Terms;
+use crate::expr::{Env, Expr, Node};
+use crate::restrict::{Nulls, Receiver, Terms};
 use model::types::DataType;
 use model::value::compare;
 use std::borrow::Cow;
@@ -44,7 +44,10 @@ pub struct BoundFilter<'p> {
 
 impl Filter {
     pub fn bind(&self, request: &Request<'_>, ids: &dyn Ids) -> Result<BoundFilter<'_>, QueryError> {
-        let rows = self.terms.evaluate(&|_| self.column.clone(), request, ids)?;
+        let name = |_| self.column.clone();
+        let entry = matches!(self.subjects.first().map(|s| &s.node), Some(Node::Element(..)));
+        let nulls = if entry { Nulls::MapEntry } else { Nulls::Filter };
+        let rows = self.terms.evaluate(&Receiver { name: &name, nulls }, request, ids)?;
         let owned = |row: Vec<Cow<'_, [u8]>>| row.into_iter().map(Cow::into_owned).collect();
         Ok(BoundFilter { filter: self, rows: rows.into_iter().map(owned).collect() })
     }

@@ -3,12 +3,12 @@
 use super::assign::{Assignable, of_types};
 use super::{Binder, literal, term_text};
 use crate::bind::types;
-use cql_syntax::ast::{self, BinaryOp, ExprKind, QualifiedName};
+use cql_syntax::ast::{self, BinaryOp, ExprKind, NativeType, QualifiedName};
 use model::arithmetic::Operator;
 use model::types::DataType;
 use query::QueryError;
 use query::expr::{Expr, Node};
-use query::function::{self, Function};
+use query::function::{self, Argument, Function};
 use query::select::{Aggregate, AggregateKind, Source};
 use std::sync::Arc;
 
@@ -121,13 +121,9 @@ impl Binder<'_, '_> {
             },
             ExprKind::Cast { expr, to } => {
                 let to = types::resolve(self.scope, &self.keyspace(), to)?;
-                let inner = match self.natural(expr) {
-                    Some(natural) => self.bind(expr, &natural, "[selection]")?,
-                    None => self.selector(expr)?,
-                };
-                let from = inner.data_type.clone();
-                let function = function::cast_function(&from, &to)
-                    .ok_or_else(|| QueryError::invalid(format!("{from} cannot be cast to {to}")))?;
+                let inner = self.selector(expr)?;
+                let function = function::cast_function(&inner.data_type, &to)
+                    .ok_or_else(|| no_such_cast(&term_text(expr), &to))?;
                 Ok(call(function, vec![inner]))
             }
             ExprKind::Binary { op, left, right } => self.binary(*op, left, right, expected),
@@ -242,7 +238,8 @@ impl Binder<'_, '_> {
             let key = table.partition_key.iter().map(|c| c.data_type.clone()).collect();
             return self.choose(&word, vec![function::token_function(key)], args);
         }
-        let known: Vec<Option<DataType>> = args.iter().map(|a| self.natural(a)).collect();
+        let known = |arg: &ast::Expr| Argument { data_type: self.natural(arg), text: term_text(arg) };
+        let known: Vec<Argument> = args.iter().map(known).collect();
         let candidates = function::candidates(&word, &known, expected).ok_or_else(unknown)??;
         self.choose(&word, candidates, args)
     }
@@ -274,8 +271,8 @@ impl Binder<'_, '_> {
         match kind.returns(known.as_ref()) {
             Some(returns) => Ok(Callee::Aggregate(kind, returns)),
             None => Err(QueryError::invalid(format!(
-                "Invalid call to function {word}, none of its type signatures match (known type signatures: \
-                 system.{word} : (tinyint|smallint|int|bigint|float|double|varint|decimal|counter))"
+                "Invalid call to function {word}, none of its type signatures match (known type signatures: {})",
+                number_signatures(kind, word)
             ))),
         }
     }
@@ -315,7 +312,7 @@ impl Binder<'_, '_> {
             ))),
             [only] => Ok(Callee::Scalar(only.clone())),
             several => Err(QueryError::invalid(format!(
-                "Ambiguous call to function {word} (can be matched by following signatures: {}): use type hint to disambiguate",
+                "Ambiguous call to function {word} (can be matched by following signatures: {}): use type casts to disambiguate",
                 list(several)
             ))),
         }
@@ -412,4 +409,28 @@ fn callee_name(written: &ast::Expr) -> String {
         ExprKind::Function { name, .. } => format!("system.{}", name.as_str()),
         _ => term_text(written),
     }
+}
+
+fn number_signatures(kind: AggregateKind, word: &str) -> String {
+    let natives = NativeType::ALL.into_iter().map(types::native_type).filter(DataType::is_numeric);
+    let signature = |of: DataType| {
+        let returns = kind.returns(Some(&of)).unwrap_or(DataType::Blob);
+        format!("system.{word} : ({of}) -> {returns}")
+    };
+    natives.map(signature).collect::<Vec<_>>().join(", ")
+}
+
+/// Cassandra has one function per target type; a target without any cast has none to list.
+fn no_such_cast(text: &str, to: &DataType) -> QueryError {
+    let natives = NativeType::ALL.into_iter().map(types::native_type);
+    let sources = natives.filter(|from| from != to && function::cast_function(from, to).is_some());
+    let sources: Vec<String> =
+        sources.map(|from| format!("system.cast_as_{to} : ({from}) -> {to}")).collect();
+    QueryError::Invalid(match sources.is_empty() {
+        true => format!("{text} cannot be cast to {to}"),
+        false => format!(
+            "Invalid call to function system.cast_as_{to}, none of its type signatures match (known type signatures: {})",
+            sources.join(", ")
+        ),
+    })
 }

@@ -122,6 +122,9 @@ impl Binder<'_, '_> {
             }
             ExprKind::Element { of, key } => {
                 let bound = self.selector(of)?;
+                if let DataType::List { .. } = bound.data_type {
+                    return Err(only_sets_and_maps("Element", of));
+                }
                 let (key_type, element_type) = element_types(&bound.data_type).ok_or_else(|| {
                     let text = format!(
                         "Invalid element selection: {} is of type {} is not a collection",
@@ -138,6 +141,7 @@ impl Binder<'_, '_> {
                 let key_type = match &bound.data_type {
                     DataType::Set { element, .. } => element.clone(),
                     DataType::Map { key, .. } => key.clone(),
+                    DataType::List { .. } => return Err(only_sets_and_maps("Slice", of)),
                     other => {
                         return Err(QueryError::invalid(format!(
                             "Invalid slice selection: {} of type {other} is not a collection",
@@ -250,11 +254,14 @@ pub fn element_types(data_type: &DataType) -> Option<(DataType, DataType)> {
     match data_type {
         DataType::Map { key, value, .. } => Some(((**key).clone(), (**value).clone())),
         DataType::Set { element, .. } => Some(((**element).clone(), (**element).clone())),
-        DataType::List { element, .. } | DataType::Vector { element, .. } => {
-            Some((DataType::Int, (**element).clone()))
-        }
+
         _ => None,
     }
+}
+
+fn only_sets_and_maps(what: &str, of: &ast::Expr) -> QueryError {
+    let of = term_text(of);
+    QueryError::invalid(format!("{what} selection is only allowed on sets and maps, but {of} is a list"))
 }
 
 fn key_name(of: &ast::Expr) -> String {

@@ -23,13 +23,14 @@ fn render(written: &ast::Expr, native: &dyn Fn(&str, &str) -> String) -> String 
     match &written.kind {
         ExprKind::Literal(Literal::String(content)) => format!("'{}'", content.replace('\'', "''")),
         ExprKind::Literal(literal) => literal.text().to_string(),
-        ExprKind::Null => "null".into(),
+        ExprKind::Null => "NULL".into(),
         ExprKind::Marker(marker) => match &marker.name {
             Some(name) => format!(":{}", name.as_str()),
             None => "?".into(),
         },
         ExprKind::Column(name) => name.as_str().to_string(),
         ExprKind::CountRows => "count".into(),
+        ExprKind::Function { name, args } if is_count_of_one(name, args) => "count".into(),
         ExprKind::Function { name, args } => match name.keyspace_str() {
             Some(keyspace) => format!("{keyspace}.{}({})", name.as_str(), list(args)),
             None => native(name.as_str(), &list(args)),
@@ -55,4 +56,10 @@ fn render(written: &ast::Expr, native: &dyn Fn(&str, &str) -> String) -> String 
         }
         ExprKind::Tuple(parts) => format!("({})", list(parts)),
     }
+}
+
+/// `count(1)` is another way to write `count(*)`.
+fn is_count_of_one(name: &ast::QualifiedName, args: &[ast::Expr]) -> bool {
+    let one = |e: &ast::Expr| matches!(e.as_literal(), Some(Literal::Integer(digits)) if digits == "1");
+    name.keyspace.is_none() && name.as_str() == "count" && matches!(args, [only] if one(only))
 }

@@ -35,6 +35,7 @@ pub struct Merged<'a> {
     rules: Rules,
     pub tokens: TokenRange,
     pub on_token: bool,
+    on_token_equal: bool,
     /// By position in the partition key.
     pub partition: BTreeMap<usize, Restriction>,
     /// By position of the first column.
@@ -52,6 +53,7 @@ impl<'a> Merged<'a> {
             rules,
             tokens: TokenRange::default(),
             on_token: false,
+            on_token_equal: false,
             partition: BTreeMap::new(),
             clustering: BTreeMap::new(),
             others: Vec::new(),
@@ -98,14 +100,15 @@ impl<'a> Merged<'a> {
                 "More than one restriction was found for the {what} bound on {names}"
             ))
         };
+        let equal = matches!(test, Test::Among(_));
+        if self.on_token_equal || (equal && !self.tokens.is_all()) {
+            let text =
+                format!("{names} cannot be restricted by more than one relation if it includes an Equal");
+            return Err(QueryError::invalid(text));
+        }
         match test {
             Test::Among(Terms::One(item)) => {
-                if !self.tokens.is_all() {
-                    let text = format!(
-                        "{names} cannot be restricted by more than one relation if it includes an Equal"
-                    );
-                    return Err(QueryError::invalid(text));
-                }
+                self.on_token_equal = true;
                 let value = only(item).map(|expr| (expr, true));
                 self.tokens = TokenRange { start: value.clone(), end: value };
             }
@@ -130,12 +133,7 @@ impl<'a> Merged<'a> {
             self.clustering.values().find(|r| r.columns.iter().any(|c| (first..=last).contains(&c.position)));
         if let Some(other) = overlapping {
             let both_other = matches!(test, Test::Other(..)) || other.among.is_none() && !other.is_range();
-            if other.tuple != tuple && !both_other && (other.is_range() || matches!(test, Test::Bound { .. }))
-            {
-                return Err(QueryError::invalid(
-                    "Mixing single column relations and multi column relations on clustering columns is not allowed",
-                ));
-            }
+
             let start_of_other = other.columns.first().map_or(0, |c| c.position);
             if start_of_other != first && other.is_range() && matches!(test, Test::Bound { .. }) {
                 let name = columns.first().map_or("", |c| &*c.name);

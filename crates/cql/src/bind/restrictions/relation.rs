@@ -137,12 +137,7 @@ impl RelationBinder<'_, '_> {
             RelationOp::IsNotNull => {
                 return refuse(format!("Unsupported restriction: {}", relation_text(self.relation)));
             }
-            RelationOp::Like => {
-                return refuse(format!(
-                    "LIKE restriction is only supported on properly indexed columns. {} is not valid.",
-                    relation_text(self.relation)
-                ));
-            }
+
             RelationOp::ContainsKey | RelationOp::NotContainsKey
                 if !matches!(data_type, DataType::Map { .. }) =>
             {
@@ -221,9 +216,10 @@ impl RelationBinder<'_, '_> {
         let (key_type, value_type) = match &column.data_type {
             DataType::Map { key, value, .. } => ((**key).clone(), (**value).clone()),
             DataType::List { .. } => {
-                return refuse(
-                    "Indexes on list entries (list[index] = value) are not currently supported.".into(),
-                );
+                return refuse(format!(
+                    "Indexes on list entries ({}[index] = value) are not currently supported.",
+                    column.name
+                ));
             }
             _ => return refuse(format!("Column {} cannot be used as a map", column.name)),
         };
@@ -292,7 +288,14 @@ impl RelationBinder<'_, '_> {
             RelationOp::NotContains => other(self, FilterOp::NotContains),
             RelationOp::NotContainsKey => other(self, FilterOp::NotContainsKey),
             RelationOp::NotIn => Ok(vec![Test::Other(FilterOp::NotIn, self.alternatives(receivers)?)]),
-            RelationOp::Like | RelationOp::IsNotNull | RelationOp::Matches => Err(self.unsupported()),
+            RelationOp::Like => {
+                one(self)?;
+                Err(QueryError::invalid(format!(
+                    "LIKE restriction is only supported on properly indexed columns. {} is not valid.",
+                    relation_text(relation)
+                )))
+            }
+            RelationOp::IsNotNull | RelationOp::Matches => Err(self.unsupported()),
         }
     }
 

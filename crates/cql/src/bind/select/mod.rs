@@ -104,16 +104,11 @@ fn check_distinct(
         ));
     }
     let missing = table.partition_key.iter().find(|key| !selected.named.iter().any(|c| c.id == key.id));
-    if let (Some(missing), false) = (missing, selected.named.is_empty()) {
-        // The whole key must be asked for, unless an equality gives the rest of it.
-        let restricted =
-            clause.names_partitions() && selected.named.iter().any(|c| c.kind == ColumnKind::PartitionKey);
-        if !restricted {
-            return refuse(format!(
-                "SELECT DISTINCT queries must request all the partition key columns (missing {})",
-                missing.name
-            ));
-        }
+    if let (Some(missing), false) = (missing, clause.names_partitions()) {
+        return refuse(format!(
+            "SELECT DISTINCT queries must request all the partition key columns (missing {})",
+            missing.name
+        ));
     }
     if select.per_partition_limit.is_some() {
         return refuse("PER PARTITION LIMIT is not allowed with SELECT DISTINCT queries".into());

@@ -19,11 +19,8 @@ pub fn bind(select: &Select, table: &Table, clause: &Where) -> Result<Order, Que
     if select.order_by.is_empty() {
         return Ok(Order { reverse: false, columns: None });
     }
-    if let Some(ann) = select.order_by.iter().find(|o| o.ann_of.is_some()) {
-        return refuse(format!(
-            "ANN ordering by vector requires the column to be indexed ({} has no index)",
-            ann.column.as_str()
-        ));
+    if select.order_by.iter().any(|o| o.ann_of.is_some()) {
+        return refuse("ANN ordering by vector requires the column to be indexed".into());
     }
     if !clause.names_partitions() {
         return refuse(
