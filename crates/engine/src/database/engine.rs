@@ -7,7 +7,7 @@ use super::shared::Shared;
 use crate::cache::CacheCounts;
 use crate::embedded::EmbeddedStore;
 use crate::jobs::Lane;
-use crate::log::{LogRecovery, group::Driver};
+use crate::log::LogRecovery;
 use crate::manifest::Edit;
 use crate::metrics::Metrics;
 use crate::shard::{Seed, Shard};
@@ -36,14 +36,20 @@ struct Inner {
 impl Inner {
     /// Writes and syncs what is queued in the log, ends the threads, lets other processes in.
     fn end_threads(&mut self) {
+        self.end_log_thread();
+        self.shared.jobs.close();
+        self.lock = None;
+    }
+}
+
+impl Inner {
+    fn end_log_thread(&mut self) {
         self.shared.log.close();
         if let Some(thread) = self.log_thread.take()
             && thread.join().is_err()
         {
             tracing::error!("the log thread panicked");
         }
-        self.shared.jobs.close();
-        self.lock = None;
     }
 }
 
@@ -78,19 +84,16 @@ impl Engine {
     pub(super) fn start(
         shared: Arc<Shared>,
         seeds: Vec<Option<Seed>>,
-        driver: Option<Driver>,
         lock: Box<dyn DiskLock>,
     ) -> Result<Engine, OpenError> {
-        let log_thread = match driver {
-            None => None,
-            Some(driver) => {
-                let log = shared.log.clone();
-                let spawned = std::thread::Builder::new().name("log".into()).spawn(move || log.run(driver));
-                Some(spawned.map_err(OpenError::io("starting the log thread"))?)
-            }
-        };
+        let mut log_thread = None;
         if !shared.options.inline {
+            let log = shared.log.clone();
+            let spawned = std::thread::Builder::new().name("log".into()).spawn(move || log.run());
+            log_thread = Some(spawned.map_err(OpenError::io("starting the log thread"))?);
             let waiting = Arc::downgrade(&shared);
+            let first = shared.log.clone();
+            shared.jobs.submit(Lane::Chores, move || first.prepare_spare());
             shared.log.on_want_spare(move || {
                 if let Some(shared) = waiting.upgrade() {
                     let log = shared.log.clone();
@@ -137,10 +140,12 @@ impl Engine {
     pub async fn close(&self) {
         self.shared.stopping.store(true, Ordering::Release);
         let all = self.ask_shards(|shard, done| shard.close(done)).await;
-        if all && self.shared.log.failure().is_none() {
-            self.record_end();
+        let mut inner = self.lock();
+        inner.end_log_thread();
+        if all && let Some(begins) = self.shared.log.finish() {
+            self.record_end(begins);
         }
-        self.lock().end_threads();
+        inner.end_threads();
     }
 
     /// Puts every memtable into a file; `false` when that failed (see the log of the process).
@@ -184,12 +189,12 @@ impl Engine {
         }
     }
 
-    /// Everything is in files: the manifest says that the log begins at its current end.
-    fn record_end(&self) {
-        let begins = self.shared.log.oldest_needed();
-        let edits = [Edit::LogBegins(begins), Edit::Ballot(self.shared.ballot.load(Ordering::Acquire))];
+    /// Everything is in files: the manifest says so, and the log is given up.
+    fn record_end(&self, log_begins: u64) {
+        let ballot = self.shared.ballot.load(Ordering::Acquire);
+        let edits = [Edit::LogBegins(log_begins), Edit::Ballot(ballot), Edit::Closed(true)];
         match self.shared.manifest.publish(&edits) {
-            Ok(()) => self.shared.log_may_begin(begins),
+            Ok(()) => self.shared.log_may_begin(log_begins),
             Err(error) => {
                 tracing::warn!(%error, "the end of the log was not recorded; the next open replays it")
             }

@@ -10,7 +10,7 @@ use super::replay::{Replayed, ShardMemtables, pin_of, replay_log};
 use super::shared::Shared;
 use crate::jobs::Jobs;
 use crate::log::{Log, LogOpenError, LogOptions, LogRecovery, Pins, SegmentFiles, recover_log, segment};
-use crate::manifest::Manifest;
+use crate::manifest::{Edit, Manifest};
 use crate::memtable::Memtable;
 use crate::metrics::Metrics;
 use crate::shard::{Sealed, Seed, TableSeed};
@@ -46,7 +46,7 @@ pub(super) fn open(
         let table_files = open_files(&*disk, &layout, &manifest, tables, options.shards)?;
         let oldest = manifest.state().log_begins;
         let replayed = replay_log(&*disk, &layout.log, oldest, options.shards, seal_bytes, tables)?;
-        if replayed.recovery.segments == 0 {
+        if replayed.recovery.segments == 0 && !manifest.state().closed {
             let file = files.path(oldest).display().to_string();
             return Err(LogOpenError::MissingSegment { file }.into());
         }
@@ -66,11 +66,18 @@ pub(super) fn open(
         first_live: recovery.first_live,
         inline: options.inline,
     };
-    let (log, driver) = Log::begin(files, pins, metrics.clone(), log_options)
+    files.adopt_spares().map_err(OpenError::io(layout.log.display()))?;
+    let log = Log::begin(files, pins, metrics.clone(), log_options)
         .map_err(OpenError::io(format!("beginning the commit log in {}", layout.log.display())))?;
     // The first manifest comes after the first log segment, so a manifest without its log is always a loss.
     let manifest = match manifest {
-        Some(manifest) => manifest,
+        Some(manifest) => {
+            // From here on the log is needed again.
+            if manifest.state().closed {
+                manifest.publish(&[Edit::Closed(false)])?;
+            }
+            manifest
+        }
         None => Manifest::create(disk.clone(), &layout.dir)?,
     };
     let state = manifest.state();
@@ -98,7 +105,7 @@ pub(super) fn open(
         cache_counts: (0..options.shards).map(|_| Mutex::default()).collect(),
         options,
     };
-    let engine = Engine::start(Arc::new(shared), seeds, driver, lock)?;
+    let engine = Engine::start(Arc::new(shared), seeds, lock)?;
     Ok((engine, Opened { catalogue: blob, recovery, skipped }))
 }
 

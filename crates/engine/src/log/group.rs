@@ -1,12 +1,13 @@
 //! Group commit: shards queue encoded records, one driver writes them together and says how far it came.
 //!
-//! A shard numbers its records 1, 2, 3 ...; the driver takes the queues of all shards, writes one group,
-//! makes it durable, and publishes per shard the last number that is safe, with the segment that holds it. A shard is
-//! woken once per group. In production the driver is the log thread; in inline mode every submission drives.
+//! A shard numbers its records 1, 2, 3 ...; whoever drives takes the queues of all shards, writes one group,
+//! keeps the promise of the [`Durability`], and publishes per shard the last number that is safe, with the segment
+//! that holds it. A shard is woken once per group. Who drives is said in `drive`.
 //!
-//! Guarantees: progress is published only after the promise of the [`Durability`] holds; after a failure nothing
-//! is published any more and every submission is refused with the reason.
+//! Guarantees: progress is published only after the promise holds; after a failure nothing is published any more
+//! and every submission is refused with the reason.
 
+use super::drive::{Driver, Mode};
 use super::pins::{Pin, Pins};
 use super::segment::SegmentFiles;
 use super::writer::LogWriter;
@@ -21,9 +22,6 @@ use tokio::sync::Notify;
 /// Records of one shard that wait for the driver; beyond this, commits are refused as overload.
 /// One segment's worth: the driver empties all queues in each group, so more means the disk is far behind.
 const QUEUE_BYTES_MAX: usize = 32 << 20;
-
-/// How often the log thread looks whether a full disk has room again.
-const FULL_RETRY: std::time::Duration = std::time::Duration::from_millis(100);
 
 /// What "acknowledged" means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,76 +52,71 @@ pub enum SubmitError {
 }
 
 pub struct Log {
-    queues: Vec<Mutex<Queue>>,
-    progress: Vec<Lane>,
-    durability: Durability,
-    files: Arc<SegmentFiles>,
-    pins: Pins,
-    failed: OnceLock<String>,
+    pub(super) queues: Vec<Mutex<Queue>>,
+    pub(super) progress: Vec<Lane>,
+    pub(super) durability: Durability,
+    pub(super) files: Arc<SegmentFiles>,
+    pub(super) pins: Pins,
+    pub(super) failed: OnceLock<String>,
     /// The disk is full: the log waits.
-    stalled: AtomicBool,
-    metrics: Arc<Metrics>,
+    pub(super) stalled: AtomicBool,
+    pub(super) metrics: Arc<Metrics>,
     /// Set by whoever has work for the log thread; cleared by it before it looks.
-    signalled: AtomicBool,
-    thread: OnceLock<Thread>,
-    barrier: Mutex<Barrier>,
-    barrier_passed: Condvar,
+    pub(super) signalled: AtomicBool,
+    pub(super) thread: OnceLock<Thread>,
+    pub(super) barrier: Mutex<Barrier>,
+    pub(super) barrier_passed: Condvar,
     /// The first segment that has not been given up.
     first_live: Mutex<u64>,
-    inline: Option<Mutex<Driver>>,
+    pub(super) mode: Mode,
+    pub(super) driver: Mutex<Driver>,
     /// Called by the driver when it has taken a segment: another spare one is wanted.
-    want_spare: OnceLock<Box<dyn Fn() + Send + Sync>>,
+    pub(super) want_spare: OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
 
 #[derive(Default)]
-struct Queue {
+pub(super) struct Queue {
     /// `(length u32, crc32c u32, payload)*`
-    records: Vec<u8>,
-    last: u64,
-    taken: u64,
+    pub records: Vec<u8>,
+    /// Number of the last record queued, and of the last one a driver took.
+    pub last: u64,
+    pub taken: u64,
 }
 
 #[derive(Default)]
-struct Lane {
-    published: Mutex<VecDeque<Progress>>,
-    wake: Notify,
+pub(super) struct Lane {
+    pub published: Mutex<VecDeque<Progress>>,
+    pub wake: Notify,
 }
 
 #[derive(Default)]
-struct Barrier {
-    requested: u64,
-    passed: u64,
-    closing: bool,
+pub(super) struct Barrier {
+    pub requested: u64,
+    pub passed: u64,
+    pub closing: bool,
 }
 
-/// The writer and what only the driving thread needs.
-pub struct Driver {
-    writer: LogWriter,
-    /// Keeps the current segment.
-    pin: Pin,
-    taken: Vec<u8>,
-    /// Per shard: the last number appended to the current segment and not yet published.
-    appended: Vec<Option<u64>>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Log {
     /// Begins a log at `segment`. Segments from `first_live` on exist and hold data that is still needed.
-    /// With `inline`, submissions are written by the caller; else pass the driver to [`Log::run`] in a thread.
+    /// Unless `inline`, [`Log::run`] must run in a thread of its own.
     pub fn begin(
         files: Arc<SegmentFiles>,
         pins: Pins,
         metrics: Arc<Metrics>,
         options: LogOptions,
-    ) -> io::Result<(Arc<Log>, Option<Driver>)> {
+    ) -> io::Result<Arc<Log>> {
         let pin = pins.pin(options.segment);
         let writer = LogWriter::begin(files.clone(), options.segment)?;
         metrics.log_segments_created.add(1);
-        let driver = Driver { writer, pin, taken: Vec::new(), appended: vec![None; options.shards] };
-        let (inline, driver) = if options.inline { (Some(driver), None) } else { (None, Some(driver)) };
+        let mode = match options.durability {
+            _ if options.inline => Mode::Inline,
+            Durability::Sync => Mode::Thread,
+            Durability::Periodic { .. } => Mode::Helping,
+        };
         let log = Log {
             queues: (0..options.shards).map(|_| Mutex::default()).collect(),
             progress: (0..options.shards).map(|_| Lane::default()).collect(),
@@ -138,10 +131,11 @@ impl Log {
             barrier: Mutex::default(),
             barrier_passed: Condvar::new(),
             first_live: Mutex::new(options.first_live),
-            inline: inline.map(Mutex::new),
+            mode,
+            driver: Mutex::new(Driver::new(writer, pin, options.shards)),
             want_spare: OnceLock::new(),
         };
-        Ok((Arc::new(log), driver))
+        Ok(Arc::new(log))
     }
 
     /// Queues a record that `encode` appends to the buffer; returns its number in the shard's sequence.
@@ -159,16 +153,18 @@ impl Log {
             }
             queue.push(encode, LogWriter::payload_bytes_max(self.files.segment_bytes()))?
         };
-        match &self.inline {
-            Some(driver) => {
-                self.drive(&mut lock(driver), false);
+        match self.mode {
+            Mode::Inline => {
+                self.drive(&mut lock(&self.driver), false);
             }
-            None => self.signal(),
+            Mode::Thread => self.signal(),
+            // The shard writes it itself, when it has queued what else it has at the moment.
+            Mode::Helping => self.progress[shard].wake.notify_one(),
         }
         Ok(number)
     }
 
-    fn signal(&self) {
+    pub(super) fn signal(&self) {
         if !self.signalled.swap(true, Ordering::AcqRel)
             && let Some(thread) = self.thread.get()
         {
@@ -221,8 +217,8 @@ impl Log {
 
     /// Blocks until everything submitted before the call is synced, whatever the durability.
     pub fn sync(&self) -> Result<(), String> {
-        if let Some(driver) = &self.inline {
-            self.drive(&mut lock(driver), true);
+        if self.mode == Mode::Inline {
+            self.drive(&mut lock(&self.driver), true);
             return self.failed.get().map_or(Ok(()), |reason| Err(reason.clone()));
         }
         let mut barrier = lock(&self.barrier);
@@ -249,60 +245,6 @@ impl Log {
         self.signal();
     }
 
-    /// Body of the log thread.
-    pub fn run(&self, mut driver: Driver) {
-        let _ = self.thread.set(std::thread::current());
-        let mut last_sync = std::time::Instant::now();
-        loop {
-            self.signalled.store(false, Ordering::Release);
-            let (requested, passed, closing) = {
-                let barrier = lock(&self.barrier);
-                (barrier.requested, barrier.passed, barrier.closing)
-            };
-            let due = match self.durability {
-                Durability::Sync => false,
-                Durability::Periodic { interval_ms } => last_sync.elapsed().as_millis() as u64 >= interval_ms,
-            };
-            let force = requested > passed || closing || due;
-            let worked = self.drive(&mut driver, force);
-            if force {
-                last_sync = std::time::Instant::now();
-                lock(&self.barrier).passed = requested;
-                self.barrier_passed.notify_all();
-            }
-            if self.failed.get().is_some() {
-                self.barrier_passed.notify_all();
-                return;
-            }
-            if worked {
-                continue;
-            }
-            if closing {
-                return;
-            }
-            match self.durability {
-                Durability::Periodic { interval_ms } if driver.writer.has_unsynced() => {
-                    std::thread::park_timeout(std::time::Duration::from_millis(interval_ms));
-                }
-                _ => std::thread::park(),
-            }
-        }
-    }
-
-    /// Writes one group; `true` when there was something to write.
-    fn drive(&self, driver: &mut Driver, force_sync: bool) -> bool {
-        if self.failed.get().is_some() {
-            return false;
-        }
-        match self.write_group(driver, force_sync) {
-            Ok(worked) => worked,
-            Err(error) => {
-                self.fail(error.to_string());
-                false
-            }
-        }
-    }
-
     /// Stops the log for good and wakes everybody who waits for it.
     pub fn fail(&self, reason: String) {
         tracing::error!(%reason, "the commit log stopped; writes are refused from now on");
@@ -310,100 +252,6 @@ impl Log {
         self.progress.iter().for_each(|lane| lane.wake.notify_one());
         let _barrier = lock(&self.barrier);
         self.barrier_passed.notify_all();
-    }
-
-    fn write_group(&self, driver: &mut Driver, force_sync: bool) -> io::Result<bool> {
-        let mut worked = false;
-        for shard in 0..self.queues.len() {
-            let last = {
-                let mut queue = lock(&self.queues[shard]);
-                if queue.records.is_empty() {
-                    continue;
-                }
-                driver.taken.clear();
-                std::mem::swap(&mut queue.records, &mut driver.taken);
-                let before = queue.taken;
-                queue.taken = queue.last;
-                before
-            };
-            worked = true;
-            self.append_taken(driver, shard, last)?;
-        }
-        driver.writer.write()?;
-        let sync = force_sync || self.durability == Durability::Sync;
-        if sync && driver.writer.has_unsynced() {
-            driver.writer.sync()?;
-            self.metrics.log_syncs.add(1);
-        }
-        if worked {
-            self.metrics.log_groups.add(1);
-            self.publish(driver);
-        }
-        Ok(worked)
-    }
-
-    /// Appends the records taken from a shard's queue, going to the next segment when one is full.
-    fn append_taken(&self, driver: &mut Driver, shard: usize, mut number: u64) -> io::Result<()> {
-        let taken = std::mem::take(&mut driver.taken);
-        let mut rest = taken.as_slice();
-        while let Some((length, crc, tail)) = split_queued(rest) {
-            let (payload, next) = tail.split_at(length.min(tail.len()));
-            if !driver.writer.fits(payload.len()) {
-                self.next_segment(driver)?;
-            }
-            driver.writer.append(payload, crc);
-            number += 1;
-            driver.appended[shard] = Some(number);
-            self.metrics.log_records.add(1);
-            self.metrics.log_bytes.add(payload.len() as u64);
-            rest = next;
-        }
-        driver.taken = taken;
-        Ok(())
-    }
-
-    fn next_segment(&self, driver: &mut Driver) -> io::Result<()> {
-        driver.writer.seal()?;
-        self.metrics.log_syncs.add(1);
-        self.publish(driver);
-        self.begin_segment(driver)?;
-        self.metrics.log_segments_created.add(1);
-        driver.pin = self.pins.pin(driver.writer.segment());
-        if let Some(want_spare) = self.want_spare.get() {
-            want_spare();
-        }
-        Ok(())
-    }
-
-    /// A full disk is no failure: nothing has been written to the new segment yet, so the log thread waits for
-    /// room while new commits are refused as overload.
-    fn begin_segment(&self, driver: &mut Driver) -> io::Result<()> {
-        loop {
-            match driver.writer.next_segment() {
-                Err(error) if error.kind() == io::ErrorKind::StorageFull && self.inline.is_none() => {
-                    if !self.stalled.swap(true, Ordering::AcqRel) {
-                        tracing::error!(%error, "the disk is full; commits wait for room");
-                    }
-                    if lock(&self.barrier).closing {
-                        return Err(error);
-                    }
-                    std::thread::sleep(FULL_RETRY);
-                }
-                outcome => {
-                    self.stalled.store(false, Ordering::Release);
-                    return outcome;
-                }
-            }
-        }
-    }
-
-    fn publish(&self, driver: &mut Driver) {
-        for (lane, appended) in self.progress.iter().zip(&mut driver.appended) {
-            if let Some(last) = appended.take() {
-                lock(&lane.published).push_back(Progress { last, pin: driver.pin.clone() });
-                lane.wake.notify_one();
-            }
-        }
     }
 
     /// Who prepares spare segments in the background; without it a new segment is made when it is needed.
@@ -447,10 +295,4 @@ impl Queue {
         self.last += 1;
         Ok(self.last)
     }
-}
-
-fn split_queued(bytes: &[u8]) -> Option<(usize, u32, &[u8])> {
-    let (length, rest) = bytes.split_first_chunk::<4>()?;
-    let (crc, rest) = rest.split_first_chunk::<4>()?;
-    Some((u32::from_le_bytes(*length) as usize, u32::from_le_bytes(*crc), rest))
 }

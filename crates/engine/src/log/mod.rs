@@ -3,6 +3,7 @@
 //! Reading order: `format` and `record` (bytes), `segment` (files), `writer` (append and sync), `group`
 //! (many shards, one writer), `scan` and `recovery` (reading back), `pins` (when a segment may go).
 
+mod drive;
 pub mod format;
 pub mod group;
 pub mod pins;

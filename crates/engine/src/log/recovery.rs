@@ -56,7 +56,7 @@ pub struct LogRecovery {
     pub torn: Option<(String, u64)>,
 }
 
-/// Reads the log in `dir` from segment `oldest` on; older segments and spare files are removed.
+/// Reads the log in `dir` from segment `oldest` on; older segments are removed.
 /// `visit` gets the segment's id and each commit record.
 pub fn recover_log(
     disk: &dyn Disk,
@@ -116,7 +116,7 @@ fn find_segments(disk: &dyn Disk, dir: &Path, oldest: u64) -> Result<BTreeSet<u6
                 segments.insert(id);
             }
             Some(_) => disk.remove(&dir.join(&name)).map_err(io)?,
-            None if is_spare_name(&name) => disk.remove(&dir.join(&name)).map_err(io)?,
+            None if is_spare_name(&name) => {}
             None => {
                 tracing::warn!(file = %dir.join(&name).display(), "not a file of the commit log; left alone")
             }

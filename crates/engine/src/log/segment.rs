@@ -9,6 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Spare files kept for reuse; more than this many free segments are deleted instead.
 const SPARES_MAX: usize = 3;
 
+/// A segment made while the database is opened; the next one is prepared in the background meanwhile.
+const FIRST_SEGMENT_BYTES: u32 = 1 << 20;
+
 pub fn segment_name(id: u64) -> String {
     format!("{id:016x}.log")
 }
@@ -21,7 +24,11 @@ pub fn parse_segment_name(name: &Path) -> Option<u64> {
 }
 
 pub fn is_spare_name(name: &Path) -> bool {
-    name.to_str().is_some_and(|n| n.starts_with("spare-") && n.ends_with(".log"))
+    spare_number(name).is_some()
+}
+
+fn spare_number(name: &Path) -> Option<u64> {
+    name.to_str()?.strip_prefix("spare-")?.strip_suffix(".log")?.parse().ok()
 }
 
 /// Makes segment files, from spare ones where possible. Shared by the log thread and the background
@@ -52,28 +59,35 @@ impl SegmentFiles {
         self.segment_bytes
     }
 
-    /// A new segment, its header and its name durable. Old bytes may follow the header.
-    pub fn create(&self, id: u64) -> io::Result<Arc<dyn DiskFile>> {
+    /// A new segment, its header and its name durable, and how many bytes it can hold. Old bytes may follow the
+    /// header. `first`: the database is being opened, and a small segment now is better than a full one later.
+    pub fn create(&self, id: u64, first: bool) -> io::Result<(Arc<dyn DiskFile>, u32)> {
         let path = self.path(id);
+        let mut capacity = self.segment_bytes;
         let spare = self.spares().ready.pop();
         let file = match spare {
             Some(spare) => {
                 self.disk.rename(&spare, &path)?;
                 self.disk.open(&path)?
             }
-            None => self.allocate(&path)?,
+            None => {
+                if first {
+                    capacity = capacity.min(FIRST_SEGMENT_BYTES);
+                }
+                self.allocate(&path, capacity)?
+            }
         };
         file.write_at(0, &segment_header(id))?;
         file.sync_data()?;
         self.disk.sync_dir(&self.dir)?;
-        debug_assert!(self.segment_bytes > RECORDS_AT);
-        Ok(file)
+        debug_assert!(capacity > RECORDS_AT);
+        Ok((file, capacity))
     }
 
-    /// A file of full size; when that fails, nothing is left behind.
-    fn allocate(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+    /// A file filled with zeros; when that fails, nothing is left behind.
+    fn allocate(&self, path: &Path, bytes: u32) -> io::Result<Arc<dyn DiskFile>> {
         let file = self.disk.create(path)?;
-        let filled = file.preallocate(u64::from(self.segment_bytes)).and_then(|()| file.sync_data());
+        let filled = file.preallocate(u64::from(bytes)).and_then(|()| file.sync_data());
         match filled {
             Ok(()) => Ok(file),
             Err(error) => {
@@ -89,18 +103,37 @@ impl SegmentFiles {
             return Ok(());
         }
         let path = self.next_spare_path();
-        self.allocate(&path)?;
+        self.allocate(&path, self.segment_bytes)?;
         self.keep_spare(path)
     }
 
     /// Takes a segment out of the log; its file becomes a spare or goes.
     pub fn retire(&self, id: u64) -> io::Result<()> {
-        if self.spares().ready.len() >= SPARES_MAX {
+        if self.spares().ready.len() >= SPARES_MAX || !self.is_full_size(&self.path(id))? {
             return self.disk.remove(&self.path(id));
         }
         let spare = self.next_spare_path();
         self.disk.rename(&self.path(id), &spare)?;
         self.keep_spare(spare)
+    }
+
+    /// Takes over the spare files that an earlier run left; removes those that do not fit.
+    pub fn adopt_spares(&self) -> io::Result<()> {
+        for name in self.disk.list(&self.dir)?.into_iter().filter(|name| is_spare_name(name)) {
+            let path = self.dir.join(&name);
+            let mut spares = self.spares();
+            spares.next_name = spares.next_name.max(spare_number(&name).unwrap_or(0));
+            if spares.ready.len() < SPARES_MAX && self.is_full_size(&path)? {
+                spares.ready.push(path);
+            } else {
+                self.disk.remove(&path)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_full_size(&self, path: &Path) -> io::Result<bool> {
+        Ok(self.disk.open(path)?.len()? == u64::from(self.segment_bytes))
     }
 
     /// The directory is synced first: a file must never be reachable as two segments after a crash.

@@ -52,7 +52,7 @@ fn begin(disk: &SimDisk, durability: Durability, found: &LogRecovery) -> std::io
         first_live: found.first_live,
         inline: true,
     };
-    Log::begin(Arc::new(files), Pins::new(), Arc::new(Metrics::default()), options).map(|(log, _)| log)
+    Log::begin(Arc::new(files), Pins::new(), Arc::new(Metrics::default()), options)
 }
 
 /// Submits a commit on shard `number % 2`; whether it was acknowledged.
@@ -264,14 +264,14 @@ fn the_log_thread_groups_and_wakes() {
     let metrics = Arc::new(Metrics::default());
     let options =
         LogOptions { shards: 2, durability: Durability::Sync, segment: 1, first_live: 1, inline: false };
-    let (log, driver) = Log::begin(Arc::new(files), Pins::new(), metrics.clone(), options).unwrap();
+    let log = Log::begin(Arc::new(files), Pins::new(), metrics.clone(), options).unwrap();
     // Queued before the thread starts: one group, one sync.
     for n in 1..=100 {
         log.submit((n % 2) as usize, |out| put_commit(out, n)).unwrap();
     }
     let thread = std::thread::spawn({
         let log = log.clone();
-        move || log.run(driver.unwrap())
+        move || log.run()
     });
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     for shard in 0..2 {

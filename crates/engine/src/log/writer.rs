@@ -18,6 +18,7 @@ pub struct LogWriter {
     files: Arc<SegmentFiles>,
     segment: u64,
     file: Arc<dyn DiskFile>,
+    capacity: u32,
     /// Records not yet handed to the file, and where they begin.
     buffer: Vec<u8>,
     written: u32,
@@ -28,9 +29,17 @@ pub struct LogWriter {
 impl LogWriter {
     /// Begins the log at a new segment.
     pub fn begin(files: Arc<SegmentFiles>, segment: u64) -> io::Result<LogWriter> {
-        let file = files.create(segment)?;
-        let at = RECORDS_AT;
-        Ok(LogWriter { files, segment, file, buffer: Vec::new(), written: at, synced: at, failed: None })
+        let (file, capacity) = files.create(segment, true)?;
+        Ok(LogWriter {
+            files,
+            segment,
+            file,
+            capacity,
+            buffer: Vec::new(),
+            written: RECORDS_AT,
+            synced: RECORDS_AT,
+            failed: None,
+        })
     }
 
     pub fn segment(&self) -> u64 {
@@ -45,7 +54,13 @@ impl LogWriter {
     /// Whether a payload of this length still fits into the current segment.
     pub fn fits(&self, payload_len: usize) -> bool {
         let needed = payload_len + FRAME_LEN as usize + SEAL_LEN as usize;
-        self.at() as usize + needed <= self.files.segment_bytes() as usize
+        self.at() as usize + needed <= self.capacity as usize
+    }
+
+    /// Whether this many records, of this many payload bytes together, still fit.
+    pub fn fits_records(&self, records: usize, payload_bytes: usize) -> bool {
+        let needed = payload_bytes + records * FRAME_LEN as usize + SEAL_LEN as usize;
+        self.at() as usize + needed <= self.capacity as usize
     }
 
     /// Adds a record to the buffer. The caller has made sure that it fits.
@@ -92,6 +107,21 @@ impl LogWriter {
         Ok(())
     }
 
+    /// For a sync without the writer: the segment, its file, and how much of it the sync will cover.
+    pub fn begin_sync(&self) -> (u64, Arc<dyn DiskFile>, u32) {
+        (self.segment, self.file.clone(), self.written)
+    }
+
+    /// The sync that `begin_sync` prepared has ended. If another segment was begun meanwhile, this one was synced
+    /// when it was sealed.
+    pub fn finish_sync(&mut self, segment: u64, written: u32, outcome: io::Result<()>) -> io::Result<()> {
+        self.guard("syncing", outcome)?;
+        if segment == self.segment {
+            self.synced = self.synced.max(written);
+        }
+        Ok(())
+    }
+
     /// Completes the current segment, durably.
     pub fn seal(&mut self) -> io::Result<()> {
         let seal = record::seal();
@@ -104,14 +134,14 @@ impl LogWriter {
     pub fn next_segment(&mut self) -> io::Result<()> {
         self.check()?;
         debug_assert!(!self.has_unsynced());
-        let created = self.files.create(self.segment + 1);
+        let created = self.files.create(self.segment + 1, false);
         if let Err(error) = &created
             && error.kind() == io::ErrorKind::StorageFull
         {
             // Nothing was written to it: the caller may try again.
             return Err(io::Error::new(error.kind(), format!("creating the next log segment: {error}")));
         }
-        self.file = self.guard("creating the segment after", created)?;
+        (self.file, self.capacity) = self.guard("creating the segment after", created)?;
         self.segment += 1;
         self.written = RECORDS_AT;
         self.synced = RECORDS_AT;

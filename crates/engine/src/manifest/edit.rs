@@ -6,6 +6,7 @@
 //!        | 3 log begins  vint segment
 //!        | 4 ballot  zigzag timestamp
 //!        | 5 next file  vint file
+//!        | 6 closed  u8
 //! ```
 
 use crate::log::NO_BALLOT;
@@ -44,6 +45,8 @@ pub enum Edit {
     Ballot(i64),
     /// No file has this number or a larger one.
     NextFile(u64),
+    /// Whether everything is in files, so that no log is needed, not even an empty one.
+    Closed(bool),
 }
 
 const ADD: u8 = 1;
@@ -51,6 +54,7 @@ const REMOVE: u8 = 2;
 const LOG_BEGINS: u8 = 3;
 const BALLOT: u8 = 4;
 const NEXT_FILE: u8 = 5;
+const CLOSED: u8 = 6;
 
 impl Edit {
     pub fn encode(&self, out: &mut Vec<u8>) {
@@ -82,6 +86,7 @@ impl Edit {
                 out.push(NEXT_FILE);
                 vint::put(out, *id);
             }
+            Edit::Closed(closed) => out.extend_from_slice(&[CLOSED, u8::from(*closed)]),
         }
     }
 
@@ -103,6 +108,7 @@ impl Edit {
             LOG_BEGINS => Edit::LogBegins(vint::take(rest)?),
             BALLOT => Edit::Ballot(vint::take_signed(rest)?),
             NEXT_FILE => Edit::NextFile(vint::take(rest)?),
+            CLOSED => Edit::Closed(vint::take(rest)? == 1),
             _ => return None,
         })
     }
@@ -121,11 +127,18 @@ pub struct ManifestState {
     pub log_begins: u64,
     pub ballot: i64,
     pub next_file: u64,
+    pub closed: bool,
 }
 
 impl Default for ManifestState {
     fn default() -> ManifestState {
-        ManifestState { files: BTreeMap::new(), log_begins: 1, ballot: NO_BALLOT, next_file: 1 }
+        ManifestState {
+            files: BTreeMap::new(),
+            log_begins: 1,
+            ballot: NO_BALLOT,
+            next_file: 1,
+            closed: false,
+        }
     }
 }
 
@@ -150,14 +163,19 @@ impl ManifestState {
             Edit::LogBegins(segment) => self.log_begins = self.log_begins.max(*segment),
             Edit::Ballot(ballot) => self.ballot = self.ballot.max(*ballot),
             Edit::NextFile(id) => self.next_file = self.next_file.max(*id),
+            Edit::Closed(closed) => self.closed = *closed,
         }
         Ok(())
     }
 
     /// Edits that make this state from nothing.
     pub fn edits(&self) -> Vec<Edit> {
-        let scalars =
-            [Edit::LogBegins(self.log_begins), Edit::Ballot(self.ballot), Edit::NextFile(self.next_file)];
+        let scalars = [
+            Edit::LogBegins(self.log_begins),
+            Edit::Ballot(self.ballot),
+            Edit::NextFile(self.next_file),
+            Edit::Closed(self.closed),
+        ];
         scalars.into_iter().chain(self.files.values().cloned().map(Edit::Add)).collect()
     }
 }

@@ -106,6 +106,7 @@ impl Shard {
 
     /// Applies what the log has made safe since the last call.
     pub(super) fn pump(self: &Rc<Self>) {
+        self.shared.log.help();
         let mut grown = 0;
         let mut segment = self.segment.get();
         for progress in self.shared.log.take_progress(self.index) {
