@@ -14,5 +14,7 @@ mod functions;
 mod keys_and_slices;
 #[path = "reads/paging.rs"]
 mod paging;
+#[path = "reads/properties.rs"]
+mod properties;
 #[path = "reads/selectors.rs"]
 mod selectors;

@@ -27,6 +27,7 @@ fn restrictions() {
             ("SELECT * FROM t WHERE a = 1", FILTERING),
             ("SELECT * FROM t WHERE a > 1 AND b = 1", FILTERING),
             ("SELECT * FROM t WHERE v = 1", FILTERING),
+            ("SELECT * FROM t WHERE c = 1", FILTERING),
             ("SELECT * FROM t WHERE a = 1 AND b = 1 AND v = 1", FILTERING),
             (
                 "SELECT * FROM t WHERE a = 1 AND b = 1 AND d = 1",
@@ -237,7 +238,7 @@ fn literals() {
         INSERT INTO t (k, l) VALUES (1, ['a'])
           invalid: Invalid list literal for l: value 'a' is not of type int
         INSERT INTO t (k, s) VALUES (1, [1])
-          invalid: Invalid list literal for s of type set<int>
+          invalid: Unexpected receiver type 'set<int>'; only list and vector are expected
         INSERT INTO t (k, m) VALUES (1, {1: 1})
           invalid: Invalid map literal for m: key 1 is not of type text
         INSERT INTO t (k, m) VALUES (1, {'a': 'b'})

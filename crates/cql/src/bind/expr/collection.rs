@@ -30,7 +30,9 @@ impl Binder<'_, '_> {
                 let parts = self.parts(parts, element, receiver, "vector")?;
                 Ok(Expr::new(expected.clone(), Node::Vector(parts)))
             }
-            _ => Err(wrong("list", receiver, expected)),
+            _ => Err(QueryError::invalid(format!(
+                "Unexpected receiver type '{expected}'; only list and vector are expected"
+            ))),
         }
     }
 
@@ -145,7 +147,7 @@ impl Binder<'_, '_> {
             // One part in parentheses is just that part where no tuple is wanted.
             return match parts {
                 [only] => self.bind(only, expected, receiver),
-                _ => Err(wrong("tuple", receiver, expected)),
+                _ => Err(wrong("tuple type", receiver, expected)),
             };
         };
         if parts.len() > components.len() {

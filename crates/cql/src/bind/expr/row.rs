@@ -182,12 +182,7 @@ impl Binder<'_, '_> {
                 column.name
             )));
         }
-        if column.data_type == DataType::Counter {
-            return Err(QueryError::invalid(format!(
-                "Cannot use selection function {} on counters",
-                info.name()
-            )));
-        }
+
         let (cell_part, many) = match part {
             None => (CellPart::Whole, column.data_type.is_multi_cell()),
             Some(part) => self.cell_part(info, &column, part)?,

@@ -73,6 +73,11 @@ pub fn analyse(
         let (op, terms) = filter_test(test);
         filters.push(Filter { subjects: vec![part], op, terms, column: column.name.to_string() });
     }
+    let scans = matches!(partitions, PartitionRestriction::Range(_));
+    if scans && on_clustering && !rules.allow_filtering {
+        // Rows of every partition would be looked at.
+        return Err(QueryError::invalid(NEEDS_FILTERING));
+    }
     let restrictions = Restrictions { table: table.clone(), partitions, clustering };
     Ok(Where { restrictions, filters, on_clustering, on_regulars })
 }

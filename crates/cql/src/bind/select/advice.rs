@@ -8,7 +8,9 @@ use schema::{Column, ColumnKind, Table};
 
 /// The warnings of a query that filters.
 pub fn filtering(table: &Table, select: &Select, clause: &Where) -> Vec<String> {
-    if clause.filters.is_empty() || table.is_virtual() {
+    let scans = matches!(clause.restrictions.partitions, PartitionRestriction::Range(_));
+    let filters = !clause.filters.is_empty() || (scans && clause.on_clustering);
+    if !filters || table.is_virtual() {
         return Vec::new();
     }
     let name = format!("{}.{}", table.keyspace, table.name);
@@ -45,7 +47,9 @@ fn is_filter(table: &Table, clause: &Where, relation: &Relation) -> bool {
         Subject::Token(_) | Subject::Index(_) => return false,
     };
     let Some(column) = table.column(name.as_str()) else { return false };
+    let scans = matches!(clause.restrictions.partitions, PartitionRestriction::Range(_));
     clause.filters.iter().any(|f| f.column == *column.name)
+        || (scans && column.kind == ColumnKind::Clustering)
 }
 
 /// A table whose partition key holds the equalities and whose clustering starts with the ranges.
