@@ -148,7 +148,7 @@ fn lives_for_ever(file: &FileFacts) -> bool {
 }
 
 /// Groups of files in which each overlaps another one of the group, in storage order.
-fn overlapping_groups<'f>(mut files: Vec<&'f FileFacts>) -> Vec<Vec<&'f FileFacts>> {
+fn overlapping_groups(mut files: Vec<&FileFacts>) -> Vec<Vec<&FileFacts>> {
     files.sort_by(|a, b| a.first_prefix.cmp(&b.first_prefix).then(a.number.cmp(&b.number)));
     let mut groups: Vec<Vec<&FileFacts>> = vec![];
     let mut reach: &[u8] = &[];

@@ -38,6 +38,8 @@ pub struct Memtable {
     timestamps: Option<(Timestamp, Timestamp)>,
     segments: Option<(u64, u64)>,
     mutations: u64,
+    /// The partition of the mutation before: batches stay in one.
+    latest: usize,
 }
 
 /// Partitions with one token, in storage order: indices into `partitions`.
@@ -83,7 +85,15 @@ impl Memtable {
         self.mutations += 1;
     }
 
+    #[inline]
     fn partition_index(&mut self, prefix: &[u8]) -> usize {
+        if self.partitions.get(self.latest).is_none_or(|p| p.prefix() != prefix) {
+            self.latest = self.find_or_add(prefix);
+        }
+        self.latest
+    }
+
+    fn find_or_add(&mut self, prefix: &[u8]) -> usize {
         let token = ring_position(prefix);
         let next = self.partitions.len() as u32;
         let partitions = &self.partitions;

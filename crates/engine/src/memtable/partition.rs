@@ -114,11 +114,10 @@ impl Partition {
     }
 
     fn merge_static(&mut self, arena: &mut Arena, scratch: &mut Scratch, entry: EntryRef<'_>) -> Change {
-        let Some((view, timestamps)) = self.admit(entry.payload) else { return Change::default() };
-        self.max_timestamp = self.max_timestamp.max(timestamps.1);
+        let Some(new) = self.admit(entry.payload) else { return Change::default() };
         let payload = match &self.static_row {
-            Some(slot) => scratch.merged(&[stored(slot, arena), view]),
-            None => scratch.normalised(view, entry.payload),
+            Some(slot) => scratch.merged(&[stored(slot, arena), new.row]),
+            None => scratch.normalised(&new, entry.payload),
         };
         match &mut self.static_row {
             Some(slot) => slot.replace(arena, payload),
@@ -127,35 +126,73 @@ impl Partition {
                 self.static_row = Some(Slot::store(arena, entry.position, payload));
             }
         }
-        Change { grown_bytes: 0, timestamps: Some(timestamps) }
+        Change { grown_bytes: 0, timestamps: Some((new.min, new.max)) }
     }
 
     fn merge_row(&mut self, arena: &mut Arena, scratch: &mut Scratch, entry: EntryRef<'_>) -> Change {
-        let Some((view, timestamps)) = self.admit(entry.payload) else { return Change::default() };
-        self.max_timestamp = self.max_timestamp.max(timestamps.1);
+        let Some(new) = self.admit(entry.payload) else { return Change::default() };
         let mut grown_bytes = 0;
         match self.rows.find(arena, entry.position) {
             Ok(place) => {
                 let Some(slot) = self.rows.get_mut(place) else { return Change::default() };
-                let payload = scratch.merged(&[stored(slot, arena), view]);
+                let payload = scratch.merged(&[stored(slot, arena), new.row]);
                 let before = slot.record(arena).1.len();
                 slot.replace(arena, payload);
                 self.data_bytes = (self.data_bytes + payload.len() as u64).saturating_sub(before as u64);
             }
             Err(place) => {
-                let payload = scratch.normalised(view, entry.payload);
+                let payload = scratch.normalised(&new, entry.payload);
                 self.data_bytes += (entry.position.len() + payload.len()) as u64;
                 grown_bytes = self.rows.insert(place, Slot::store(arena, entry.position, payload));
             }
         }
-        Change { grown_bytes, timestamps: Some(timestamps) }
+        Change { grown_bytes, timestamps: Some((new.min, new.max)) }
     }
 
-    /// The row image and its timestamps, unless it is malformed, empty or wholly deleted already.
-    fn admit<'a>(&self, payload: &'a [u8]) -> Option<(RowView<'a>, (Timestamp, Timestamp))> {
-        let view = RowView::from_payload(payload)?;
-        let timestamps = view.timestamps()?;
-        (!self.deletion.covers(timestamps.1)).then_some((view, timestamps))
+    /// Looks at a row image, unless it is malformed, empty or wholly deleted already.
+    #[inline]
+    fn admit<'a>(&mut self, payload: &'a [u8]) -> Option<NewRow<'a>> {
+        let new = NewRow::of(RowView::from_payload(payload)?)?;
+        if self.deletion.covers(new.max) {
+            return None;
+        }
+        self.max_timestamp = self.max_timestamp.max(new.max);
+        Some(new)
+    }
+}
+
+/// A row image that arrives, and what one pass over it shows.
+struct NewRow<'a> {
+    row: RowView<'a>,
+    min: Timestamp,
+    max: Timestamp,
+    /// It deletes something, perhaps of its own.
+    deletes: bool,
+}
+
+impl<'a> NewRow<'a> {
+    #[inline]
+    fn of(row: RowView<'a>) -> Option<NewRow<'a>> {
+        let mut new = NewRow { row, min: Timestamp::MAX, max: NO_TIMESTAMP, deletes: false };
+        if row.marker().is_some() {
+            (new.min, new.max) = (row.base(), row.base());
+        }
+        let deletion = row.deletion();
+        if !deletion.is_none() {
+            new.deletes = true;
+            new.widen(deletion.timestamp);
+        }
+        for cell in row.cells() {
+            new.widen(cell.timestamp);
+            new.deletes |= cell.is_complex_deletion();
+        }
+        (new.min <= new.max).then_some(new)
+    }
+
+    #[inline]
+    fn widen(&mut self, timestamp: Timestamp) {
+        self.min = self.min.min(timestamp);
+        self.max = self.max.max(timestamp);
     }
 }
 
@@ -173,8 +210,8 @@ impl Scratch {
     }
 
     /// An image may carry cells that its own deletions hide; readers rely on there being none.
-    fn normalised<'a>(&'a mut self, view: RowView<'_>, payload: &'a [u8]) -> &'a [u8] {
-        let deletes = !view.deletion().is_none() || view.cells().any(|cell| cell.is_complex_deletion());
-        if deletes { self.merged(&[view]) } else { payload }
+    #[inline]
+    fn normalised<'a>(&'a mut self, new: &NewRow<'_>, payload: &'a [u8]) -> &'a [u8] {
+        if new.deletes { self.merged(&[new.row]) } else { payload }
     }
 }

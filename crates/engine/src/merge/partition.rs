@@ -2,7 +2,7 @@
 
 use super::inputs::Input;
 use super::ranges::SourceRanges;
-use crate::cursor::{AT_DELETION, Cursor};
+use crate::cursor::{AT_DELETION, Cursor, Entry, RunCursor};
 use model::deletion::Deletion;
 use model::key::{KIND_PARTITION_DELETION, KIND_ROW, KIND_STATIC, PartitionKey};
 use model::merge::RowMerger;
@@ -207,6 +207,12 @@ impl<'r> PartitionReader<'r> {
         bounds: (&[u8], &[u8]),
     ) -> Result<Option<Body>, StoreError> {
         self.seek(input, bounds)?;
+        if cover.partition.is_none() && cover.ranges.is_empty() {
+            return match &mut input.rows {
+                RunCursor::Memtable(cursor) => self.plain_slice(cursor, bounds),
+                RunCursor::Table(cursor) => self.plain_slice(cursor, bounds),
+            };
+        }
         let one_row = is_one_row(bounds);
         loop {
             let Some((clustering, row)) = head(input, bounds, self.read.reverse) else { return Ok(None) };
@@ -222,6 +228,37 @@ impl<'r> PartitionReader<'r> {
                 continue;
             }
             self.advance(input)?;
+        }
+    }
+
+    /// One source holds rows and nothing lies over them: what is stored is what is delivered.
+    fn plain_slice<C: Cursor>(
+        &mut self,
+        cursor: &mut C,
+        bounds: (&[u8], &[u8]),
+    ) -> Result<Option<Body>, StoreError> {
+        let one_row = is_one_row(bounds);
+        let (reverse, now_seconds) = (self.read.reverse, self.read.now_seconds);
+        loop {
+            let Some(entry) = cursor.entry().filter(Entry::is_row) else { return Ok(None) };
+            let (clustering, row) = (entry.clustering(), entry.row());
+            if !is_inside(clustering, bounds, reverse) {
+                return Ok(None);
+            }
+            self.scanned += 1;
+            let flow = if row.is_live(now_seconds) {
+                self.sink.row(clustering, row)
+            } else {
+                self.dead_row()?;
+                Flow::Continue
+            };
+            if let Some(body) = self.after_row(flow, clustering) {
+                return Ok(Some(body));
+            }
+            if one_row {
+                return Ok(None);
+            }
+            if reverse { cursor.prev()? } else { cursor.next()? }
         }
     }
 
@@ -294,12 +331,17 @@ impl<'r> PartitionReader<'r> {
         if row.is_live(self.read.now_seconds) {
             return Ok((self.sink.row(clustering, row), false));
         }
+        self.dead_row()?;
+        Ok((Flow::Continue, true))
+    }
+
+    fn dead_row(&mut self) -> Result<(), StoreError> {
         self.tombstones += 1;
         if self.tombstones > self.read.tombstone_limit {
             let (scanned, limit) = (self.tombstones, self.read.tombstone_limit);
             return Err(StoreError::TooManyTombstones { scanned, limit });
         }
-        Ok((Flow::Continue, true))
+        Ok(())
     }
 
     #[inline]
@@ -374,17 +416,21 @@ fn is_one_row((start, end): (&[u8], &[u8])) -> bool {
     end.split_last() == Some((&0, start))
 }
 
+/// Whether a row that was reached from the near end of the slice lies before its far end.
+#[inline]
+fn is_inside(clustering: &[u8], (start, end): (&[u8], &[u8]), reverse: bool) -> bool {
+    // Open ends are the common case, and their first byte decides.
+    match reverse {
+        true => start.is_empty() || clustering >= start,
+        false => clustering.first() < end.first() || clustering < end,
+    }
+}
+
 /// The row an input stands on, if it lies in the slice.
 #[inline]
-fn head<'i>(
-    input: &'i Input<'_>,
-    (start, end): (&[u8], &[u8]),
-    reverse: bool,
-) -> Option<(&'i [u8], RowView<'i>)> {
+fn head<'i>(input: &'i Input<'_>, bounds: (&[u8], &[u8]), reverse: bool) -> Option<(&'i [u8], RowView<'i>)> {
     let entry = input.rows.entry().filter(|entry| entry.is_row())?;
-    let clustering = entry.clustering();
-    let inside = if reverse { clustering >= start } else { clustering < end };
-    inside.then(|| (clustering, entry.row()))
+    is_inside(entry.clustering(), bounds, reverse).then(|| (entry.clustering(), entry.row()))
 }
 
 /// The next clustering position, and in `tied` the inputs that stand on it.

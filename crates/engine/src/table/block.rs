@@ -13,8 +13,10 @@ use std::cmp::Ordering;
 #[derive(Debug)]
 pub struct Block {
     raw: Vec<u8>,
-    /// Payload timestamps are relative to this.
+    /// Timestamps are relative to this, each in `width` bytes from `timestamps_at` on.
     base: Timestamp,
+    width: u8,
+    timestamps_at: u32,
     keys_at: u32,
     payloads_at: u32,
     slots: Box<[Slot]>,
@@ -75,17 +77,19 @@ impl Block {
             return None;
         }
         let (slots, keys, payloads) = take_slots(&mut rest, entries)?;
-        if rest.len() != keys.checked_add(payloads)? {
+        let (&width, rest) = rest.split_first().filter(|(width, _)| **width <= 8)?;
+        let timestamps = entries * width as usize;
+        if rest.len() != timestamps.checked_add(keys)?.checked_add(payloads)? {
             return None;
         }
-        let keys_at = offset(rest) as u32;
+        let timestamps_at = offset(rest) as u32;
+        let keys_at = timestamps_at + timestamps as u32;
         let payloads_at = keys_at + keys as u32;
-        let block =
-            Block { base, keys_at, payloads_at, slots: slots.into(), partitions: partitions.into(), raw };
-        Some(block)
+        let (slots, partitions) = (slots.into(), partitions.into());
+        Some(Block { base, width, timestamps_at, keys_at, payloads_at, slots, partitions, raw })
     }
 
-    /// Whether keys ascend and timestamps decode: what `decode` leaves to the checksum.
+    /// Whether keys ascend: what `decode` leaves to the checksum.
     pub fn check(&self) -> bool {
         (0..self.partitions.len()).all(|p| {
             let range = self.entries_of(p);
@@ -140,12 +144,7 @@ impl Block {
     /// The position bytes of an entry behind the shared ones.
     #[inline]
     pub fn suffix(&self, entry: usize) -> &[u8] {
-        let Some(slot) = self.slots.get(entry) else { return &[] };
-        let start = self.keys_at as usize + slot.key as usize;
-        let end = match self.slots.get(entry + 1) {
-            Some(next) => self.keys_at as usize + next.key as usize,
-            None => self.payloads_at as usize,
-        };
+        let (start, end) = self.key_range(entry);
         self.raw.get(start..end).unwrap_or_default()
     }
 
@@ -153,14 +152,28 @@ impl Block {
     #[inline]
     pub fn payload(&self, entry: usize) -> Option<(Timestamp, u32, u32)> {
         let slot = self.slots.get(entry)?;
-        let start = self.payloads_at as usize + slot.payload as usize;
+        let start = self.payloads_at + u32::from(slot.payload);
         let end = match self.slots.get(entry + 1) {
-            Some(next) => self.payloads_at as usize + next.payload as usize,
-            None => self.raw.len(),
+            Some(next) => self.payloads_at + u32::from(next.payload),
+            None => self.raw.len() as u32,
         };
-        let mut rest = self.raw.get(start..end)?;
-        let delta = vint::take(&mut rest)?;
-        Some((self.base.wrapping_add(delta as i64), (end - rest.len()) as u32, end as u32))
+        Some((self.timestamp(entry), start, end))
+    }
+
+    #[inline]
+    fn timestamp(&self, entry: usize) -> Timestamp {
+        let width = self.width as usize;
+        let at = self.timestamps_at as usize + entry * width;
+        // There is nearly always more of the block behind: read eight bytes and cut off what is not ours.
+        let word = match self.raw.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+            Some(bytes) => u64::from_le_bytes(*bytes),
+            None => {
+                let bytes = self.raw.get(at..at + width).unwrap_or_default();
+                bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
+            }
+        };
+        let delta = if width == 8 { word } else { word & ((1 << (8 * width)) - 1) };
+        self.base.wrapping_add(delta as i64)
     }
 
     #[inline]
@@ -176,23 +189,30 @@ impl Block {
     /// The first entry at or behind (`prefix`, `position`); `entries()` when all are before it.
     #[inline]
     pub fn lower_bound(&self, prefix: &[u8], position: &[u8]) -> Place {
-        let partition = match self.partitions.len() {
-            1 => usize::from(self.prefix(0) < prefix),
-            n => {
-                let (mut low, mut high) = (0, n);
-                while low < high {
-                    let middle = (low + high) / 2;
-                    if self.prefix(middle) < prefix { low = middle + 1 } else { high = middle }
-                }
-                low
-            }
-        };
+        let partition = self.first_partition_from(prefix);
         let range = self.entries_of(partition);
         if range.is_empty() || self.prefix(partition) != prefix {
             return Place { partition, entry: range.start };
         }
         let entry = self.lower_bound_in(partition, range.clone(), position);
         Place { partition: if entry == range.end { partition + 1 } else { partition }, entry }
+    }
+
+    #[inline]
+    fn first_partition_from(&self, prefix: &[u8]) -> usize {
+        let token = word_at(prefix, 0);
+        let (mut low, mut high) = (0, self.partitions.len());
+        while low < high {
+            let middle = (low + high) / 2;
+            let Some(slot) = self.partitions.get(middle) else { break };
+            // Tokens are hashes: the first eight bytes nearly always decide.
+            let before = match word_at(&self.raw, slot.at as usize).cmp(&token) {
+                Ordering::Equal => self.prefix(middle) < prefix,
+                order => order.is_lt(),
+            };
+            if before { low = middle + 1 } else { high = middle }
+        }
+        low
     }
 
     #[inline]
@@ -206,12 +226,50 @@ impl Block {
             Ordering::Equal => {}
         }
         let suffix = &position[shared..];
+        let head = head_of(suffix, 0, suffix.len());
         let (mut low, mut high) = (range.start, range.end);
         while low < high {
             let middle = (low + high) / 2;
-            if self.suffix(middle) < suffix { low = middle + 1 } else { high = middle }
+            let (start, end) = self.key_range(middle);
+            let before = match head_of(&self.raw, start, end - start).cmp(&head) {
+                Ordering::Equal => self.raw.get(start..end).unwrap_or_default() < suffix,
+                order => order.is_lt(),
+            };
+            if before { low = middle + 1 } else { high = middle }
         }
         low
+    }
+
+    /// Where the position bytes of an entry lie in `raw`.
+    #[inline]
+    fn key_range(&self, entry: usize) -> (usize, usize) {
+        let Some(slot) = self.slots.get(entry) else { return (0, 0) };
+        let start = self.keys_at + u32::from(slot.key);
+        let end =
+            self.slots.get(entry + 1).map_or(self.payloads_at, |next| self.keys_at + u32::from(next.key));
+        (start as usize, end as usize)
+    }
+}
+
+/// Eight bytes as a big-endian number; zeros stand in for what is missing.
+#[inline]
+fn word_at(bytes: &[u8], at: usize) -> u64 {
+    match bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        Some(word) => u64::from_be_bytes(*word),
+        None => {
+            let rest = bytes.get(at..).unwrap_or_default();
+            rest.iter().enumerate().fold(0, |word, (i, b)| word | u64::from(*b) << (56 - 8 * i))
+        }
+    }
+}
+
+/// The first eight of `len` bytes as a number that orders as they do, padded with zeros.
+#[inline]
+fn head_of(bytes: &[u8], at: usize, len: usize) -> u64 {
+    match len {
+        0 => 0,
+        1..=7 => word_at(bytes, at) & (u64::MAX << (64 - 8 * len)),
+        _ => word_at(bytes, at),
     }
 }
 

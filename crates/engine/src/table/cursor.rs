@@ -15,6 +15,9 @@ use model::vint;
 use std::sync::Arc;
 use store::StoreError;
 
+/// Room for keys of ordinary size, so that they are not grown into.
+const KEY_BYTES: usize = 64;
+
 pub struct TableCursor<'a> {
     table: &'a Table,
     cache: Option<&'a BlockCache>,
@@ -25,6 +28,8 @@ pub struct TableCursor<'a> {
     block: Option<Arc<Block>>,
     /// Partition and entry in `block`; meaningful when `entry` is there or was there.
     place: Place,
+    /// The entries of that partition in `block`.
+    entries: std::ops::Range<usize>,
     /// The position of the current entry; its first bytes are those the partition's entries share.
     position: Vec<u8>,
     common_len: usize,
@@ -70,12 +75,13 @@ impl<'a> TableCursor<'a> {
         TableCursor {
             table,
             cache,
-            prefix: Vec::new(),
+            prefix: Vec::with_capacity(KEY_BYTES),
             inside: false,
             index: None,
             block: None,
             place: Place { partition: 0, entry: 0 },
-            position: Vec::new(),
+            entries: 0..0,
+            position: Vec::with_capacity(KEY_BYTES),
             common_len: 0,
             current: None,
         }
@@ -162,6 +168,7 @@ impl<'a> TableCursor<'a> {
             self.position.clear();
             self.position.extend_from_slice(common);
             self.common_len = common.len();
+            self.entries = block.entries_of(place.partition);
         }
         self.position.truncate(self.common_len);
         self.position.extend_from_slice(block.suffix(place.entry));
@@ -319,13 +326,15 @@ impl Cursor for TableCursor<'_> {
 
     #[inline]
     fn next(&mut self) -> Result<(), StoreError> {
-        let (Some(_), Some(block)) = (self.current, &self.block) else { return Ok(()) };
+        if self.current.is_none() {
+            return Ok(());
+        }
         let entry = self.place.entry + 1;
-        if entry < block.entries_of(self.place.partition).end {
+        if entry < self.entries.end {
             return self.stand(Place { entry, ..self.place });
         }
         self.current = None;
-        if entry < block.entries() {
+        if self.block.as_ref().is_some_and(|block| entry < block.entries()) {
             return Ok(());
         }
         self.next_block_inside()
@@ -333,7 +342,12 @@ impl Cursor for TableCursor<'_> {
 
     #[inline]
     fn prev(&mut self) -> Result<(), StoreError> {
-        let (Some(_), Some(_)) = (self.current, &self.block) else { return Ok(()) };
+        if self.current.is_none() {
+            return Ok(());
+        }
+        if self.place.entry > self.entries.start {
+            return self.stand(Place { entry: self.place.entry - 1, ..self.place });
+        }
         self.before(self.place)
     }
 
@@ -362,10 +376,6 @@ impl TableCursor<'_> {
     fn before(&mut self, place: Place) -> Result<(), StoreError> {
         let Some(block) = &self.block else { return Ok(()) };
         if let Some(entry) = place.entry.checked_sub(1) {
-            let first = block.entries_of(place.partition).start;
-            if entry >= first && place.partition == self.place.partition && self.current.is_some() {
-                return self.stand(Place { entry, ..place });
-            }
             let partition = block.partition_of(entry);
             let block = block.clone();
             return self.stand_inside(&block, Place { partition, entry });

@@ -11,6 +11,8 @@ mod cursor;
 pub mod file;
 mod filter;
 pub mod frame;
+#[cfg(test)]
+mod golden;
 pub mod properties;
 #[cfg(test)]
 mod tests;
