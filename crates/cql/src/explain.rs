@@ -1,16 +1,226 @@
-//! EXPLAIN. Being built by helper "select".
+//! EXPLAIN: what a statement touches, how, and what would make it cheaper. Runs nothing.
+//!
+//! The answer is two text columns, `property` and `value`. A SELECT that would be refused for want of
+//! ALLOW FILTERING is explained as if it had it, and the answer says so.
 
-use crate::bind::Scope;
-use crate::bind::markers::Markers;
-use cql_syntax::ast::Explain;
-use query::{QueryError, Rows};
+use crate::bind::{Scope, markers::Markers, select, write};
+use cql_syntax::ast::{Explain, Select, Statement};
+use model::types::{DataType, quote_identifier};
+use query::restrict::{ClusteringRestriction, PartitionRestriction, Restrictions, Terms};
+use query::select::SelectPlan;
+use query::spec::put_value;
+use query::write::{ConditionPlan, Keys, WritePlan};
+use query::{ColumnSpec, QueryError, Rows};
+use schema::Table;
 
-pub enum ExplainPlan {}
+/// An explained statement.
+pub struct ExplainPlan {
+    lines: Vec<(&'static str, String)>,
+}
 
-pub fn bind(_: Scope<'_>, _: &Explain, _: &mut Markers) -> Result<ExplainPlan, QueryError> {
-    Err(QueryError::invalid("EXPLAIN is not built yet"))
+/// How the cost of a statement grows.
+const SINGLE: &str = "single partition";
+const BOUNDED: &str = "bounded";
+const UNBOUNDED: &str = "unbounded";
+
+pub fn bind(scope: Scope<'_>, explain: &Explain, markers: &mut Markers) -> Result<ExplainPlan, QueryError> {
+    let mut plan = ExplainPlan { lines: Vec::new() };
+    match &*explain.statement {
+        Statement::Select(statement) => plan.select(scope, statement, markers)?,
+        Statement::Insert(statement) => plan.write(&write::bind_insert(scope, statement, markers)?),
+        Statement::Update(statement) => plan.write(&write::bind_update(scope, statement, markers)?),
+        Statement::Delete(statement) => plan.write(&write::bind_delete(scope, statement, markers)?),
+        Statement::Batch(batch) => {
+            let bound = write::bind_batch(scope, batch, markers)?;
+            plan.say("statement", format!("BATCH of {} statements, one commit", bound.statements.len()));
+            bound.statements.iter().for_each(|statement| plan.write(statement));
+        }
+        _ => return Err(QueryError::invalid("EXPLAIN takes SELECT, INSERT, UPDATE, DELETE or BATCH")),
+    }
+    Ok(plan)
 }
 
 pub fn execute(plan: &ExplainPlan) -> Rows {
-    match *plan {}
+    let column = |name: &str| ColumnSpec {
+        keyspace: "system".into(),
+        table: "explain".into(),
+        name: name.into(),
+        data_type: DataType::Text,
+    };
+    let mut rows = Rows::empty(vec![column("property"), column("value")].into());
+    for (property, value) in &plan.lines {
+        put_value(&mut rows.body, Some(property.as_bytes()));
+        put_value(&mut rows.body, Some(value.as_bytes()));
+        rows.count += 1;
+    }
+    rows
+}
+
+impl ExplainPlan {
+    fn say(&mut self, property: &'static str, value: impl Into<String>) {
+        self.lines.push((property, value.into()));
+    }
+
+    fn select(
+        &mut self,
+        scope: Scope<'_>,
+        statement: &Select,
+        markers: &mut Markers,
+    ) -> Result<(), QueryError> {
+        let refused = statement.allow_filtering.is_none();
+        let (plan, refused) = match select::bind(scope, statement, markers) {
+            Ok(plan) => (plan, false),
+            Err(QueryError::Invalid(text)) if refused && text.contains("ALLOW FILTERING") => {
+                let allowed = Select { allow_filtering: Some(statement.span), ..statement.clone() };
+                (select::bind(scope, &allowed, markers)?, true)
+            }
+            Err(error) => return Err(error),
+        };
+        self.say("statement", "SELECT");
+        self.say("table", table_name(&plan.table));
+        self.say("class", select_class(&plan));
+        self.say("partitions", partitions_text(&plan.restrictions));
+        self.say("path", read_path(&plan));
+        if !plan.filters.is_empty() {
+            let columns: Vec<&str> = plan.filters.iter().map(|f| f.column.as_str()).collect();
+            self.say("filter", format!("rows are read and then tested on {}", columns.join(", ")));
+        }
+        self.say("order", order_text(&plan));
+        if let Some(grouping) = &plan.grouping {
+            self.say(
+                "aggregation",
+                match grouping.keys.is_empty() {
+                    true => "every row read becomes part of one result row",
+                    false => "rows with equal GROUP BY values become one result row",
+                },
+            );
+        }
+        if refused {
+            self.say("refused", "without ALLOW FILTERING this statement is refused");
+        }
+        plan.warnings.iter().for_each(|warning| self.say("advice", warning.clone()));
+        if let Some(advice) = advice(&plan) {
+            self.say("advice", advice);
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, plan: &WritePlan) {
+        self.say("statement", plan.kind.name());
+        self.say("table", table_name(&plan.table));
+        match &plan.keys {
+            Keys::Values { .. } => {
+                self.say("class", SINGLE);
+                self.say("partitions", "1");
+                let row = if plan.statics_only { "the static row" } else { "one row" };
+                self.say("path", format!("writes {row}"));
+            }
+            Keys::Where(restrictions) => {
+                let single = restrictions.partitions.is_single();
+                self.say("class", if single { SINGLE } else { BOUNDED });
+                self.say("partitions", partitions_text(restrictions));
+                let rows = match (
+                    plan.statics_only,
+                    restrictions.names_rows(),
+                    restrictions.clustering.is_empty(),
+                ) {
+                    (true, ..) => "writes the static row",
+                    (false, true, _) => "writes the rows its key names",
+                    (false, false, true) => "deletes whole partitions with one marker each",
+                    (false, false, false) => "deletes ranges of rows with one marker each",
+                };
+                self.say("path", rows);
+            }
+        }
+        if let Some(condition) = &plan.condition {
+            let what = match condition {
+                ConditionPlan::NotExists => "IF NOT EXISTS",
+                ConditionPlan::Exists => "IF EXISTS",
+                ConditionPlan::Columns(_) => "IF conditions",
+            };
+            self.say("condition", format!("{what}: one read and one write under the partition's lock"));
+        }
+        if plan.is_counter() {
+            self.say("condition", "counters: one read and one write under the partition's lock");
+        }
+    }
+}
+
+fn table_name(table: &Table) -> String {
+    format!("{}.{}", quote_identifier(&table.keyspace), quote_identifier(&table.name))
+}
+
+fn select_class(plan: &SelectPlan) -> &'static str {
+    match &plan.restrictions.partitions {
+        PartitionRestriction::Range(_) => UNBOUNDED,
+        partitions if partitions.is_single() => SINGLE,
+        PartitionRestriction::Keys { .. } => BOUNDED,
+    }
+}
+
+fn partitions_text(restrictions: &Restrictions) -> String {
+    match &restrictions.partitions {
+        PartitionRestriction::Range(tokens) if tokens.is_all() => "all".into(),
+        PartitionRestriction::Range(_) => "all in the token range".into(),
+        PartitionRestriction::Keys { columns, .. } => {
+            let count = |terms: &Terms| match terms {
+                Terms::One(_) => Some(1),
+                Terms::List(items) => Some(items.len()),
+                Terms::ListValue { .. } => None,
+            };
+            match columns.iter().map(count).product::<Option<usize>>() {
+                Some(count) => count.to_string(),
+                None => "one per value bound to IN".into(),
+            }
+        }
+    }
+}
+
+fn read_path(plan: &SelectPlan) -> String {
+    let restrictions = &plan.restrictions;
+    let scans = matches!(restrictions.partitions, PartitionRestriction::Range(_));
+    let rows = if plan.distinct {
+        "the first row of each partition, for its key and static columns".to_string()
+    } else if restrictions.names_rows() && !restrictions.table.clustering.is_empty() {
+        "the rows their full key names".to_string()
+    } else if restrictions.clustering.is_empty() {
+        match restrictions.table.clustering.is_empty() {
+            true => "the row".to_string(),
+            false => "every row".to_string(),
+        }
+    } else {
+        format!("a slice of rows by {}", clustering_columns(&restrictions.table, &restrictions.clustering))
+    };
+    match scans {
+        true => format!("scan: {rows} of every partition, in token order"),
+        false => format!("key: {rows} of each partition"),
+    }
+}
+
+fn clustering_columns(table: &Table, clustering: &ClusteringRestriction) -> String {
+    let range = clustering.range.as_ref().map_or(0, |range| {
+        let columns = |b: &Option<query::restrict::RangeBound>| b.as_ref().map_or(0, |b| b.columns);
+        columns(&range.start).max(columns(&range.end))
+    });
+    let count = clustering.columns_restricted() + range;
+    table.clustering.iter().take(count).map(|c| &*c.name).collect::<Vec<_>>().join(", ")
+}
+
+fn order_text(plan: &SelectPlan) -> &'static str {
+    match (plan.merge_columns.is_some(), plan.reverse) {
+        (true, false) => "partitions merged by clustering order",
+        (true, true) => "partitions merged by reversed clustering order",
+        (false, true) => "reversed clustering order (as cheap as forwards)",
+        (false, false) => "as stored",
+    }
+}
+
+/// What would make a scan cheaper, where no filter said it already.
+fn advice(plan: &SelectPlan) -> Option<String> {
+    let scans = matches!(plan.restrictions.partitions, PartitionRestriction::Range(_));
+    if !scans || !plan.warnings.is_empty() || plan.table.is_virtual() {
+        return None;
+    }
+    let key: Vec<String> = plan.table.partition_key.iter().map(|c| format!("{} = ?", c.name)).collect();
+    Some(format!("name the partition ({}), or read token ranges in pages", key.join(" AND ")))
 }

@@ -6,6 +6,8 @@ mod harness;
 mod aggregates;
 #[path = "reads/errors.rs"]
 mod errors;
+#[path = "reads/explain.rs"]
+mod explain;
 #[path = "reads/filtering.rs"]
 mod filtering;
 #[path = "reads/functions.rs"]
