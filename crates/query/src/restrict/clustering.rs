@@ -41,6 +41,9 @@ pub struct RangeBound {
     pub inclusive: bool,
 }
 
+/// Room for a typical clustering prefix, so that building one allocates once.
+const PREFIX_BYTES: usize = 64;
+
 /// Which side of a bound is wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
@@ -65,11 +68,19 @@ impl ClusteringRestriction {
         request: &Request<'_>,
         ids: &dyn Ids,
     ) -> Result<Vec<Vec<u8>>, QueryError> {
-        let mut prefixes = vec![Vec::new()];
+        let mut prefixes = vec![Vec::with_capacity(PREFIX_BYTES)];
         let mut at = 0;
         for step in &self.steps {
             let columns = &table.clustering[at..at + step.columns];
             at += step.columns;
+            if let ([column], Some(only), [prefix]) =
+                (columns, step.terms.as_single(), prefixes.as_mut_slice())
+            {
+                let name = |_| column.name.to_string();
+                let value = Receiver::new(&name).required(only.evaluate(request, ids)?, 0)?;
+                put_clustering(column, &value, prefix)?;
+                continue;
+            }
             let rows = step.terms.evaluate(
                 &Receiver::skipping_nulls(&|i| columns[i].name.to_string()),
                 request,

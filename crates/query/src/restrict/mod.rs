@@ -7,8 +7,6 @@
 mod clustering;
 mod partitions;
 mod terms;
-#[cfg(test)]
-mod tests;
 
 pub use clustering::{ClusteringRestriction, RangeBound, Step, TupleRange};
 pub use partitions::{PartitionRestriction, PartitionSet, TokenRange};

@@ -83,6 +83,13 @@ fn bind_keys(
     request: &Request<'_>,
     ids: &dyn Ids,
 ) -> Result<Vec<PartitionKey>, QueryError> {
+    if let [terms] = columns
+        && let (Some(only), Some(column)) = (terms.as_single(), table.partition_key.first())
+    {
+        let name = |_| column.name.to_string();
+        let value = Receiver::new(&name).required(only.evaluate(request, ids)?, 0)?;
+        return Ok(vec![partition_key(table, &[&value])?]);
+    }
     let mut alternatives = Vec::with_capacity(columns.len());
     let mut combinations = 1usize;
     for (column, terms) in table.partition_key.iter().zip(columns) {

@@ -69,7 +69,7 @@ impl<'n> Receiver<'n> {
         })
     }
 
-    fn required<'v>(&self, value: Evaluated<'v>, at: usize) -> Result<Cow<'v, [u8]>, QueryError> {
+    pub fn required<'v>(&self, value: Evaluated<'v>, at: usize) -> Result<Cow<'v, [u8]>, QueryError> {
         match value {
             Evaluated::Null => Err(self.null(at)),
             value => required(value, &|| (self.name)(at)),
@@ -89,9 +89,14 @@ impl Terms {
 
     /// The marker that is the only value for the only column, if so.
     pub fn as_marker(&self) -> Option<u32> {
+        self.as_single().and_then(Expr::as_marker)
+    }
+
+    /// The expression of an equality on one column: the common case, evaluated without lists.
+    pub fn as_single(&self) -> Option<&Expr> {
         match self {
             Terms::One(Item::Parts(parts)) => match parts.as_slice() {
-                [only] => only.as_marker(),
+                [only] => Some(only),
                 _ => None,
             },
             _ => None,

@@ -23,6 +23,9 @@ pub struct PageBudget {
     pub bytes: usize,
 }
 
+/// Room for a small answer, so that a point read does not grow its body step by step.
+const BODY_BYTES: usize = 512;
+
 /// Why the collector stopped the read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
@@ -52,6 +55,8 @@ pub struct Collector<'p, 'c> {
     /// Place of the last row that was looked at and dealt with.
     last: Vec<u8>,
     last_state: LastState,
+    /// The last row is of the partition at hand, else of `last_key`.
+    last_is_current: bool,
     last_key: Option<PartitionKey>,
     group: Option<Group>,
     pub stopped: Option<Stop>,
@@ -95,7 +100,7 @@ impl<'p, 'c> Collector<'p, 'c> {
             infos: CellInfos::bind(&plan.layout.infos, &plan.inputs, request, ids)?,
             scratch: Scratch::new(&plan.layout, request.now_seconds),
             budget,
-            body: Vec::new(),
+            body: Vec::with_capacity(BODY_BYTES),
             count: 0,
             limit_left: limits.0,
             per_partition: limits.1,
@@ -105,6 +110,7 @@ impl<'p, 'c> Collector<'p, 'c> {
             rows_met: false,
             last: Vec::new(),
             last_state: LastState::Partition,
+            last_is_current: false,
             last_key: None,
             group: None,
             stopped: None,
@@ -116,7 +122,7 @@ impl<'p, 'c> Collector<'p, 'c> {
     /// Takes up where an earlier page ended.
     pub fn resume(&mut self, state: &SequenceState) {
         self.key = Some(state.position.key.clone());
-        self.last_key = self.key.clone();
+        self.last_is_current = true;
         self.rows_met = state.rows_met;
         self.limit_left = state.limit_left;
         self.partition_left = state.partition_left;
@@ -131,10 +137,10 @@ impl<'p, 'c> Collector<'p, 'c> {
 
     /// Where the next page starts; `None` when nothing was dealt with yet.
     pub fn state(&self) -> Option<SequenceState> {
-        let key = self.last_key.clone()?;
-        let clustering = (self.last_state == LastState::Row).then(|| self.last.clone());
         // The counters are those of the partition at hand, which may be a later one.
-        let same = self.key.as_ref() == Some(&key);
+        let same = self.last_is_current;
+        let key = if same { self.key.clone()? } else { self.last_key.clone()? };
+        let clustering = (self.last_state == LastState::Row).then(|| self.last.clone());
         Some(SequenceState {
             position: Position { key, clustering },
             rows_met: !same || self.rows_met,
@@ -149,6 +155,7 @@ impl<'p, 'c> Collector<'p, 'c> {
 
     /// Moves the place to resume at to where the store paused.
     pub fn paused_at(&mut self, position: &Position) {
+        self.last_is_current = self.key.as_ref() == Some(&position.key);
         self.last_key = Some(position.key.clone());
         match &position.clustering {
             Some(clustering) => {
@@ -177,9 +184,7 @@ impl<'p, 'c> Collector<'p, 'c> {
     }
 
     fn mark(&mut self, clustering: Option<&[u8]>) {
-        if self.last_key != self.key {
-            self.last_key = self.key.clone();
-        }
+        self.last_is_current = true;
         match clustering {
             Some(clustering) => {
                 self.last.clear();
@@ -352,7 +357,10 @@ impl<'p, 'c> Collector<'p, 'c> {
 impl Sink for Collector<'_, '_> {
     fn partition(&mut self, key: &PartitionKey) -> Flow {
         if self.key.as_ref() != Some(key) {
-            self.key = Some(key.clone());
+            let before = self.key.replace(key.clone());
+            if std::mem::replace(&mut self.last_is_current, false) {
+                self.last_key = before;
+            }
             self.rows_met = false;
             self.partition_left = self.per_partition;
         }

@@ -17,8 +17,6 @@ mod output;
 mod paging;
 mod plan;
 mod scratch;
-#[cfg(test)]
-mod tests;
 
 pub use aggregate::{Aggregate, AggregateKind};
 pub use execute::execute;

@@ -24,6 +24,9 @@ enum Place {
     Partition { start: u32, len: u32 },
 }
 
+/// Room for the key values of a typical row.
+const MADE_BYTES: usize = 64;
+
 /// Reused for every row of a read.
 pub struct Scratch {
     places: Vec<Place>,
@@ -36,8 +39,8 @@ impl Scratch {
     pub fn new(layout: &Layout, now_seconds: u32) -> Scratch {
         Scratch {
             places: vec![Place::Null; layout.slots],
-            row_bytes: Vec::new(),
-            partition_bytes: Vec::new(),
+            row_bytes: Vec::with_capacity(if layout.wants_clustering { MADE_BYTES } else { 0 }),
+            partition_bytes: Vec::with_capacity(if layout.partition.is_empty() { 0 } else { MADE_BYTES }),
             now_seconds,
         }
     }
