@@ -6,7 +6,7 @@ use super::error::OpenError;
 use super::files::{ShardFiles, open_files};
 use super::layout::Layout;
 use super::options::EngineOptions;
-use super::replay::{Replayed, ShardMemtables, pin_of, replay_log};
+use super::replay::{ReplayPlan, Replayed, ShardMemtables, pin_of, replay_log};
 use super::shared::Shared;
 use crate::jobs::Jobs;
 use crate::log::{Log, LogOpenError, LogOptions, LogRecovery, Pins, SegmentFiles, recover_log, segment};
@@ -37,7 +37,6 @@ pub(super) fn open(
     let files = Arc::new(SegmentFiles::new(disk.clone(), layout.log.clone(), options.log_segment_bytes));
     let tables = catalogue.as_ref().map_or(&[][..], |c| &c.tables[..]);
 
-    let seal_bytes = options.memtable_bytes_max / options.shards / 2;
     let existing = Manifest::exists(&*disk, &layout.dir).map_err(OpenError::io(layout.dir.display()))?;
     let (manifest, table_files, replayed) = if existing {
         let manifest = Manifest::open(disk.clone(), &layout.dir)?;
@@ -45,7 +44,15 @@ pub(super) fn open(
         check_catalogue(&layout, orphaned)?;
         let table_files = open_files(&*disk, &layout, &manifest, tables, options.shards)?;
         let oldest = manifest.state().log_begins;
-        let replayed = replay_log(&*disk, &layout.log, oldest, options.shards, seal_bytes, tables)?;
+        let replayed = replay_log(&ReplayPlan {
+            disk: &*disk,
+            dir: &layout.log,
+            oldest,
+            shards: options.shards,
+            seal_bytes: options.memtable_bytes_max / options.shards / 2,
+            tables,
+            inline: options.inline,
+        })?;
         if replayed.recovery.segments == 0 && !manifest.state().closed {
             let file = files.path(oldest).display().to_string();
             return Err(LogOpenError::MissingSegment { file }.into());

@@ -87,10 +87,24 @@ pub fn scan_segment(
 
 /// The first intact record at or behind `from` whose frame satisfies `wanted`.
 fn later_record(bytes: &[u8], segment: u64, from: u32, wanted: impl Fn(&Frame) -> bool) -> Option<u32> {
-    let end = u32::try_from(bytes.len()).ok()?;
-    (from..end.saturating_sub(FRAME_LEN)).find(|&at| {
-        // Most of a segment's tail is zeros: a length of zero is refused before any checksum is computed.
-        bytes.get(at as usize..at as usize + 4) != Some(&[0; 4])
-            && Frame::decode(bytes, segment, at).is_some_and(|(frame, _)| wanted(&frame))
-    })
+    let end = u32::try_from(bytes.len()).ok()?.saturating_sub(FRAME_LEN);
+    let mut at = from;
+    while at < end {
+        let rest = bytes.get(at as usize..)?;
+        if rest.starts_with(&[0; 4]) {
+            // No record has length zero, and most of a tail is zeros: skip them in blocks. A length whose last byte
+            // lies behind the block may begin in the block's last three bytes.
+            let zeros = rest.get(..ZERO_BLOCK).is_some_and(|block| block.iter().all(|byte| *byte == 0));
+            at += if zeros { ZERO_BLOCK as u32 - 3 } else { 1 };
+            continue;
+        }
+        if Frame::decode(bytes, segment, at).is_some_and(|(frame, _)| wanted(&frame)) {
+            return Some(at);
+        }
+        at += 1;
+    }
+    None
 }
+
+/// Zeros are skipped in blocks of this size.
+const ZERO_BLOCK: usize = 256;
