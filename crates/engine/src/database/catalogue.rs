@@ -1,10 +1,5 @@
-//! The catalogue file: the schema as an opaque blob, and the tables the engine must know.
+//! The catalogue file: the schema as an opaque blob, and the tables the engine must know (docs/format/manifest.md).
 //!
-//! ```text
-//! file ::= magic (8)  version u64 LE  crc32c u32 LE  body      checksum over version and body
-//! body ::= vint count  table*  slice blob
-//! table ::= vint id  vint incarnation  u8 compression  u8 compaction  zigzag parameter  vint gc_grace
-//! ```
 //! Written under a temporary name, synced, renamed: it is the old one or the new one, never a mixture.
 
 use model::vint;

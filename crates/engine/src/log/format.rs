@@ -1,13 +1,7 @@
-//! Bytes of a log segment: its header, and the frame around every record.
+//! Bytes of a log segment: its header, and the frame around every record (layout: docs/format/log.md).
 //!
-//! ```text
-//! segment ::= magic (8)  segment id u64  crc32c u32  zeros to 32     then records
-//! record  ::= length u32  synced u32  payload crc32c u32  frame crc32c u32  payload
-//! ```
-//! All integers little-endian. The frame's checksum covers segment id, offset, length, synced and payload
-//! checksum, so bytes left in a recycled file, or a record at the wrong place, never look valid.
-//! `synced` is how many bytes of the segment were known to be durable when the record was written: it is
-//! how recovery tells a torn tail (never acknowledged) from damage (was durable, is not readable now).
+//! Guarantees: bytes left in a recycled file, or a record at the wrong place, never look valid. `Frame::synced`, how
+//! many bytes were durable when the record was written, is how recovery tells a torn tail from damage.
 
 /// Where the first record of a segment lies.
 pub const RECORDS_AT: u32 = 32;

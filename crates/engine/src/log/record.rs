@@ -1,10 +1,6 @@
-//! Payloads of log records: a commit with its mutations, or the mark that a segment is complete.
+//! Payloads of log records: a commit with its mutations, or the mark that a segment is complete
+//! (layout: docs/format/log.md).
 //!
-//! ```text
-//! commit ::= 1  zigzag ballot  (vint table  vint incarnation  slice partition prefix  slice entries)*
-//! seal   ::= 2
-//! ```
-//! `ballot` is the timestamp a conditional commit was given, or the smallest `i64` for plain commits.
 //! Decoding never panics; mutations are checked before anything uses them.
 
 use model::key::PartitionKey;

@@ -1,13 +1,4 @@
-//! Edits of the manifest and the state they add up to.
-//!
-//! ```text
-//! edit ::= 1 add  vint file  vint table  vint incarnation  token u64 BE  token u64 BE  vint bytes  vint log_max  slice details
-//!        | 2 remove  vint file
-//!        | 3 log begins  vint segment
-//!        | 4 ballot  zigzag timestamp
-//!        | 5 next file  vint file
-//!        | 6 closed  u8
-//! ```
+//! Edits of the manifest and the state they add up to (layout: docs/format/manifest.md).
 
 use crate::log::NO_BALLOT;
 use model::token::Token;

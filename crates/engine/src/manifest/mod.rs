@@ -1,9 +1,5 @@
 //! The manifest: which files make up the database, and where the log begins (docs/format/manifest.md).
 //!
-//! ```text
-//! manifest ::= magic (8)  record*
-//! record   ::= length u32 LE  crc32c u32 LE  edit*      checksum over offset u64 LE, length u32 LE, edits
-//! ```
 //! Guarantees: a publish is all or nothing and durable when it returns; opening rewrites the manifest compactly
 //! under a temporary name and renames it. After a publish that failed, the next one rewrites the whole file first,
 //! so that no edit ever follows a torn one. A torn last record is dropped on open: its publish never
