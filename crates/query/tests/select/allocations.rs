@@ -1,17 +1,14 @@
 //! Reading plain columns allocates nothing per row or cell: stored bytes go straight into the body.
 
+use crate::fixture::{context, table};
 use model::key::PartitionKey;
 use model::row::{RowView, RowWriter};
 use model::types::DataType;
-use query::context::Limits;
 use query::expr::{Expr, Node};
 use query::restrict::{ClusteringRestriction, PartitionRestriction, Restrictions, Step, Terms, TokenRange};
 use query::select::{self, CellPlace, Input, Output, SelectParts, SelectPlan, Source};
-use query::{Bound, Context, Ids, QueryError, Request, Values, VirtualTables};
-use schema::{Column, ColumnKind, Table, TableKind, TableOptions};
-use std::cell::RefCell;
-use std::sync::Arc;
-use store::naive::NaiveStore;
+use query::{Bound, Values};
+use schema::{Column, ColumnKind};
 use store::{
     CasOutcome, Commit, ConditionalCommit, Flow, Read, ReadEnd, ReadOutcome, Sink, Store, StoreError,
     TableConfig,
@@ -49,49 +46,9 @@ impl Store for Prepared {
     }
 }
 
-struct Nothing;
-
-impl Ids for Nothing {
-    fn timeuuid(&self) -> [u8; 16] {
-        [0; 16]
-    }
-    fn uuid(&self) -> [u8; 16] {
-        [0; 16]
-    }
-}
-
-impl VirtualTables for Nothing {
-    fn rows(&self, _: &Table) -> Result<NaiveStore, QueryError> {
-        Ok(NaiveStore::new())
-    }
-}
-
-fn column(id: u32, name: &str, data_type: DataType, kind: ColumnKind) -> Column {
-    Column { id, name: name.into(), data_type, kind, position: 0, descending: false, mask: None }
-}
-
-fn table() -> Arc<Table> {
-    let regulars = (2..10).map(|id| column(id, &format!("v{id}"), DataType::Text, ColumnKind::Regular));
-    Arc::new(Table {
-        id: 1000,
-        uuid: [0; 16],
-        keyspace: "ks".into(),
-        name: "t".into(),
-        kind: TableKind::Stored,
-        partition_key: vec![column(0, "k", DataType::Int, ColumnKind::PartitionKey)],
-        clustering: vec![column(1, "c", DataType::Int, ColumnKind::Clustering)],
-        statics: Vec::new(),
-        regulars: regulars.collect(),
-        options: TableOptions::default(),
-        dropped: Vec::new(),
-        next_column_id: 10,
-        incarnation: 0,
-    })
-}
-
 /// `SELECT * FROM t WHERE k = ?`, or with `AND c = ?`.
 fn plan(point: bool) -> SelectPlan {
-    let table = table();
+    let table = table(2..10, DataType::Text, false);
     let marker = |index| Terms::one(Expr::new(DataType::Int, Node::Marker(index)));
     let input = |c: &Column| Input {
         data_type: c.data_type.clone(),
@@ -104,16 +61,11 @@ fn plan(point: bool) -> SelectPlan {
     let inputs: Vec<Input> = table.columns().map(input).collect();
     let output = Output::Slots((0..inputs.len()).collect());
     let steps = if point { vec![Step { columns: 1, terms: marker(1) }] } else { Vec::new() };
+    let partitions = PartitionRestriction::Keys { columns: vec![marker(0)], tokens: TokenRange::default() };
+    let clustering = ClusteringRestriction { steps, range: None };
     SelectPlan::new(SelectParts {
         columns: Vec::new(),
-        restrictions: Restrictions {
-            table,
-            partitions: PartitionRestriction::Keys {
-                columns: vec![marker(0)],
-                tokens: TokenRange::default(),
-            },
-            clustering: ClusteringRestriction { steps, range: None },
-        },
+        restrictions: Restrictions { table, partitions, clustering },
         filters: Vec::new(),
         inputs,
         output,
@@ -136,14 +88,7 @@ fn store(rows: i32) -> Prepared {
 fn allocations(plan: &SelectPlan, store: &Prepared) -> u64 {
     let key = 1i32.to_be_bytes();
     let values = [Bound::Value(&key[..]), Bound::Value(&key[..])];
-    let mut context = Context {
-        store,
-        virtuals: &Nothing,
-        ids: &Nothing,
-        limits: Limits::default(),
-        request: Request::new(Values(&values), 1),
-        warnings: RefCell::new(Vec::new()),
-    };
+    let mut context = context(store, Values(&values));
     context.request.page_size = Some(100_000);
     let mut count = 0;
     let info = allocation_counter::measure(|| {
@@ -163,12 +108,10 @@ fn rows_and_cells_allocate_nothing() {
     let (few, many) = (allocations(&plan, &store(100)), allocations(&plan, &store(10_000)));
     // The body grows by doubling: a hundred times the rows are at most seven more steps.
     assert!(many <= few + 7, "{few} allocations for 100 rows, {many} for 10000");
-    println!("{few} allocations for 100 rows of 10 columns, {many} for 10000");
 }
 
 #[test]
 fn a_point_read_allocates_a_handful() {
     let count = allocations(&plan(true), &store(1));
-    println!("{count} allocations for a point read of 10 columns");
-    assert!(count <= 16, "{count} allocations for a point read");
+    assert!(count <= 16, "{count} allocations for a point read of 10 columns");
 }

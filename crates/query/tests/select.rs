@@ -1,0 +1,8 @@
+//! Read plans on stores made for tests.
+
+#[path = "select/allocations.rs"]
+mod allocations;
+#[path = "select/fixture.rs"]
+mod fixture;
+#[path = "select/pausing.rs"]
+mod pausing;
