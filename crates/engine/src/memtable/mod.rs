@@ -153,6 +153,15 @@ impl Memtable {
         found.find(|p| p.prefix() == prefix)
     }
 
+    /// Clustering bytes of the first and the last row of one of its partitions.
+    pub fn row_bounds<'a>(&'a self, partition: &'a Partition) -> Option<(&'a [u8], &'a [u8])> {
+        let clustering = |place| {
+            let position = partition.rows.get(place)?.position(&self.arena);
+            position.get(1..)
+        };
+        Some((clustering(partition.rows.first()?)?, clustering(partition.rows.last()?)?))
+    }
+
     /// Every partition, in no particular order: for statistics.
     pub fn each_partition(&self) -> impl Iterator<Item = &Partition> {
         self.partitions.iter()

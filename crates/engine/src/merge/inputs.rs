@@ -4,7 +4,7 @@ use super::Sources;
 use super::ranges::SourceRanges;
 use crate::cache::BlockCache;
 use crate::cursor::{Cursor, RunCursor};
-use crate::memtable::{Memtable, MemtableCursor};
+use crate::memtable::{Memtable, MemtableCursor, Partition};
 use crate::table::Table;
 use model::deletion::{NO_TIMESTAMP, Timestamp};
 use model::key::PartitionKey;
@@ -20,6 +20,20 @@ pub(super) struct Input<'a> {
     pub max_timestamp: Timestamp,
     /// Takes part in the rows (false: everything in it is hidden by the partition's deletion).
     pub active: bool,
+    /// Between which clustering positions its rows lie.
+    bounds: RowBounds<'a>,
+    /// Has rows to offer in the current slice.
+    pub wanted: bool,
+    /// Stands on a row of the current slice, or behind the last.
+    pub open: bool,
+}
+
+/// Lower and upper bound (both inclusive) of the clustering positions of a source's rows.
+#[derive(Clone, Copy)]
+enum RowBounds<'a> {
+    NoRows,
+    Within(&'a [u8], &'a [u8]),
+    Unknown,
 }
 
 #[derive(Clone, Copy)]
@@ -30,7 +44,16 @@ enum Origin<'a> {
 
 impl<'a> Input<'a> {
     fn new(rows: RunCursor<'a>, origin: Origin<'a>) -> Input<'a> {
-        Input { rows, origin, special: false, max_timestamp: NO_TIMESTAMP, active: true }
+        Input {
+            rows,
+            origin,
+            special: false,
+            max_timestamp: NO_TIMESTAMP,
+            active: true,
+            bounds: RowBounds::Unknown,
+            wanted: false,
+            open: false,
+        }
     }
 
     /// Looks up what is known about the partition, in which `rows` stands already.
@@ -38,14 +61,47 @@ impl<'a> Input<'a> {
         self.active = true;
         match self.origin {
             Origin::Memtable(memtable) => {
-                let found = memtable.partition(prefix);
-                self.special = found.is_some_and(|p| p.has_special());
-                self.max_timestamp = found.map_or(NO_TIMESTAMP, |p| p.max_timestamp());
+                if let Some(partition) = memtable.partition(prefix) {
+                    self.begin_memtable(memtable, partition);
+                }
             }
             Origin::Table(table, _) => {
                 self.special = table.may_have_special(prefix);
                 self.max_timestamp = table.max_timestamp();
+                self.bounds = match table.row_bounds() {
+                    _ if table.statistics().rows == 0 => RowBounds::NoRows,
+                    Some((low, high)) => RowBounds::Within(low, high),
+                    None => RowBounds::Unknown,
+                };
             }
+        }
+    }
+
+    fn begin_memtable(&mut self, memtable: &'a Memtable, partition: &'a Partition) {
+        self.special = partition.has_special();
+        self.max_timestamp = partition.max_timestamp();
+        self.bounds = match memtable.row_bounds(partition) {
+            Some((low, high)) => RowBounds::Within(low, high),
+            None => RowBounds::NoRows,
+        };
+    }
+
+    /// Decides whether the input may have rows in the slice; it is not moved yet.
+    pub fn begin_slice(&mut self, (start, end): (&[u8], &[u8])) {
+        self.open = false;
+        self.wanted = self.active
+            && match self.bounds {
+                RowBounds::NoRows => false,
+                RowBounds::Within(low, high) => low < end && start <= high,
+                RowBounds::Unknown => true,
+            };
+    }
+
+    /// No row of it comes before this, in the direction of the read.
+    pub fn nearest(&self, reverse: bool) -> Option<&'a [u8]> {
+        match self.bounds {
+            RowBounds::Within(low, high) => Some(if reverse { high } else { low }),
+            RowBounds::NoRows | RowBounds::Unknown => None,
         }
     }
 
@@ -67,8 +123,7 @@ pub(super) fn of_partition<'a>(sources: &Sources<'a>, prefix: &[u8]) -> Vec<Inpu
         if let Some(partition) = memtable.partition(prefix) {
             let cursor = RunCursor::Memtable(MemtableCursor::in_partition(memtable, partition));
             let mut input = Input::new(cursor, Origin::Memtable(memtable));
-            input.special = partition.has_special();
-            input.max_timestamp = partition.max_timestamp();
+            input.begin_memtable(memtable, partition);
             inputs.push(input);
         }
     }

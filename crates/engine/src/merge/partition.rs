@@ -8,6 +8,7 @@ use model::key::{KIND_PARTITION_DELETION, KIND_ROW, KIND_STATIC, PartitionKey};
 use model::merge::RowMerger;
 use model::row::RowView;
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use store::{Flow, Position, Read, Sink, Slice, StoreError};
 
 /// How a reader goes on after a partition.
@@ -126,9 +127,10 @@ impl<'r> PartitionReader<'r> {
             let slice = &read.slices[if read.reverse { read.slices.len() - 1 - i } else { i }];
             let Some((start, end)) = ahead_of(slice, after, read.reverse) else { continue };
             cover.ranges.iter_mut().for_each(SourceRanges::reset);
-            let mut active = inputs.iter_mut().filter(|input| input.active);
-            let outcome = match (active.next(), active.next()) {
-                (None, _) => return Ok(Body::Done),
+            inputs.iter_mut().for_each(|input| input.begin_slice((&start, &end)));
+            let mut wanted = inputs.iter_mut().filter(|input| input.wanted);
+            let outcome = match (wanted.next(), wanted.next()) {
+                (None, _) => continue,
                 (Some(input), None) => self.slice_of_one(input, &mut cover, (&start, &end))?,
                 _ => self.slice_of_many(inputs, &mut cover, (&start, &end))?,
             };
@@ -269,14 +271,24 @@ impl<'r> PartitionReader<'r> {
         cover: &mut Cover<'_>,
         bounds: (&[u8], &[u8]),
     ) -> Result<Option<Body>, StoreError> {
-        for input in inputs.iter_mut().filter(|input| input.active) {
-            self.seek(input, bounds)?;
-        }
         let one_row = is_one_row(bounds);
         let reverse = self.read.reverse;
         let mut tied: Vec<usize> = Vec::with_capacity(inputs.len());
+        let mut waiting = nearest_waiting(inputs, reverse);
         loop {
-            let Some(clustering) = select(inputs, bounds, reverse, &mut tied) else { return Ok(None) };
+            // An input is opened only when the merge has come to where its rows begin.
+            select(inputs, bounds, reverse, &mut tied);
+            if let Some(next) = waiting
+                && is_due(&inputs[next], tied.first().map(|&i| &inputs[i]), reverse)
+            {
+                self.seek(&mut inputs[next], bounds)?;
+                inputs[next].open = true;
+                waiting = nearest_waiting(inputs, reverse);
+                continue;
+            }
+            let Some(&first) = tied.first() else { return Ok(None) };
+            let Some(entry) = inputs[first].rows.entry() else { return Ok(None) };
+            let clustering = entry.clustering();
             let covering = cover.over(clustering, reverse, &mut self.tombstones)?;
             const INLINE: usize = 8;
             let mut inline = [RowView::from_parts(0, &[]); INLINE];
@@ -433,27 +445,45 @@ fn head<'i>(input: &'i Input<'_>, bounds: (&[u8], &[u8]), reverse: bool) -> Opti
     is_inside(entry.clustering(), bounds, reverse).then(|| (entry.clustering(), entry.row()))
 }
 
-/// The next clustering position, and in `tied` the inputs that stand on it.
+/// In `tied`, the open inputs that stand on the next clustering position.
 #[inline]
-fn select<'i>(
-    inputs: &'i [Input<'_>],
-    bounds: (&[u8], &[u8]),
-    reverse: bool,
-    tied: &mut Vec<usize>,
-) -> Option<&'i [u8]> {
+fn select(inputs: &[Input<'_>], bounds: (&[u8], &[u8]), reverse: bool, tied: &mut Vec<usize>) {
     let mut best: Option<&[u8]> = None;
-    for (i, input) in inputs.iter().enumerate().filter(|(_, input)| input.active) {
+    tied.clear();
+    for (i, input) in inputs.iter().enumerate().filter(|(_, input)| input.open) {
         let Some((clustering, _)) = head(input, bounds, reverse) else { continue };
-        let order = best.map_or(std::cmp::Ordering::Less, |best| clustering.cmp(best));
-        let order = if reverse && best.is_some() { order.reverse() } else { order };
-        if order.is_gt() {
-            continue;
-        }
-        if order.is_lt() {
-            tied.clear();
-            best = Some(clustering);
+        let order = best.map(|best| clustering.cmp(best));
+        let order = if reverse { order.map(Ordering::reverse) } else { order };
+        match order {
+            Some(Ordering::Greater) => continue,
+            Some(Ordering::Equal) => {}
+            Some(Ordering::Less) | None => {
+                tied.clear();
+                best = Some(clustering);
+            }
         }
         tied.push(i);
     }
-    best
+}
+
+/// The input to be opened next: of those not open yet, the one whose rows begin first.
+fn nearest_waiting(inputs: &[Input<'_>], reverse: bool) -> Option<usize> {
+    let waiting = inputs.iter().enumerate().filter(|(_, input)| input.wanted && !input.open);
+    let waiting = waiting.map(|(i, input)| (input.nearest(reverse), i));
+    // Unknown bounds come first either way.
+    let nearest = match reverse {
+        false => waiting.min(),
+        true => waiting.max_by_key(|(bound, _)| (bound.is_none(), *bound)),
+    };
+    nearest.map(|(_, i)| i)
+}
+
+/// Whether a row of `waiting` may come before or at the row that `best` stands on.
+#[inline]
+fn is_due(waiting: &Input<'_>, best: Option<&Input<'_>>, reverse: bool) -> bool {
+    let (Some(bound), Some(entry)) = (waiting.nearest(reverse), best.and_then(|best| best.rows.entry()))
+    else {
+        return true;
+    };
+    if reverse { bound >= entry.clustering() } else { bound <= entry.clustering() }
 }

@@ -4,6 +4,7 @@ use super::{Histogram, Largest, Statistics};
 use model::vint;
 
 impl Statistics {
+    /// Everything but the row bounds, which have a section of their own.
     pub fn encode(&self, out: &mut Vec<u8>) {
         let counts = [
             self.partitions,
@@ -53,6 +54,7 @@ impl Statistics {
             partition_rows: Histogram::decode(bytes)?,
             row_bytes: Histogram::decode(bytes)?,
             largest: Largest::decode(bytes)?,
+            row_bounds: None,
         };
         bytes.is_empty().then_some(statistics)
     }

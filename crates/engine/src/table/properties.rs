@@ -15,6 +15,7 @@ const BOUNDS: u64 = 3;
 const INDEX: u64 = 4;
 const PARTITION_FILTER: u64 = 5;
 const SPECIAL_FILTER: u64 = 6;
+const ROW_BOUNDS: u64 = 7;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Properties {
@@ -66,12 +67,18 @@ impl Properties {
         });
         section(PARTITION_FILTER, &|body| self.partition_filter.encode(body));
         section(SPECIAL_FILTER, &|body| self.special_filter.encode(body));
+        if let Some((low, high)) = &self.statistics.row_bounds {
+            section(ROW_BOUNDS, &|body| {
+                vint::put_slice(body, low);
+                vint::put_slice(body, high);
+            });
+        }
         out
     }
 
     pub fn decode(mut bytes: &[u8]) -> Option<Properties> {
         let (mut identity, mut statistics, mut bounds, mut index) = (None, None, None, None);
-        let (mut partition_filter, mut special_filter) = (None, None);
+        let (mut partition_filter, mut special_filter, mut row_bounds) = (None, None, None);
         while !bytes.is_empty() {
             let tag = vint::take(&mut bytes)?;
             let mut body = vint::take_slice(&mut bytes)?;
@@ -82,6 +89,7 @@ impl Properties {
                 INDEX => index = Some(take_index(body)?),
                 PARTITION_FILTER => partition_filter = Some(Directory::decode(body)?),
                 SPECIAL_FILTER => special_filter = Some(Directory::decode(body)?),
+                ROW_BOUNDS => row_bounds = Some((take_bytes(&mut body)?, take_bytes(&mut body)?)),
                 _ => {}
             }
         }
@@ -89,7 +97,7 @@ impl Properties {
         Some(Properties {
             table,
             incarnation,
-            statistics: statistics?,
+            statistics: Statistics { row_bounds, ..statistics? },
             first_prefix,
             last_prefix,
             index: index?,
@@ -103,6 +111,10 @@ fn take_prefix(bytes: &mut &[u8]) -> Option<Vec<u8>> {
     let prefix = vint::take_slice(bytes)?;
     let (_, rest) = split_prefix(prefix)?;
     rest.is_empty().then(|| prefix.to_vec())
+}
+
+fn take_bytes(bytes: &mut &[u8]) -> Option<Vec<u8>> {
+    vint::take_slice(bytes).map(<[u8]>::to_vec)
 }
 
 fn take_index(mut bytes: &[u8]) -> Option<Vec<IndexTop>> {
