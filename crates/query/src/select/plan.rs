@@ -33,6 +33,8 @@ pub struct SelectPlan {
     pub static_rows: bool,
     /// Said to the client with every answer: what the statement costs and what would serve it.
     pub warnings: Vec<String>,
+    /// The same statement for readers who may not see clear values; `None` when no column is masked.
+    pub masked: Option<Box<SelectPlan>>,
     pub(super) layout: Layout,
 }
 
@@ -75,7 +77,16 @@ impl SelectPlan {
             grouping: None,
             static_rows: true,
             warnings: Vec::new(),
+            masked: None,
             layout,
+        }
+    }
+
+    /// The plan for a reader: with or without the right to see clear values.
+    pub fn for_reader(&self, unmasked: bool) -> &SelectPlan {
+        match &self.masked {
+            Some(masked) if !unmasked => masked,
+            _ => self,
         }
     }
 

@@ -16,11 +16,13 @@ pub struct RowScope {
     pub aggregates: Vec<Aggregate>,
     /// The argument of an aggregate is being bound.
     pub in_aggregate: bool,
+    /// Columns that have a mask show it instead of their values.
+    pub masked: bool,
 }
 
 impl RowScope {
     pub fn new(table: Arc<Table>) -> RowScope {
-        RowScope { table, inputs: Vec::new(), aggregates: Vec::new(), in_aggregate: false }
+        RowScope { table, inputs: Vec::new(), aggregates: Vec::new(), in_aggregate: false, masked: false }
     }
 
     pub fn column(&self, name: &str) -> Result<Column, QueryError> {
@@ -84,6 +86,26 @@ impl Binder<'_, '_> {
         Ok(bound)
     }
 
+    /// The value of a column as the reader sees it: clear, or through the column's mask.
+    pub fn shown(&mut self, column: &Column) -> Result<Expr, QueryError> {
+        let Some(row) = &mut self.row else { return Err(undefined_row()) };
+        let clear = row.value(column);
+        let Some(mask) = column.mask.as_deref().filter(|_| row.masked) else { return Ok(clear) };
+        let broken =
+            || QueryError::invalid(format!("The mask of column {} cannot be read: {mask}", column.name));
+        let (name, rest) = mask_call(mask).ok_or_else(broken)?;
+        let mut args = vec![ast::Expr::new(ExprKind::Column(ast::Ident::new(&*column.name)))];
+        args.extend(rest);
+        // The column inside its own mask is clear.
+        row.masked = false;
+        let call = ast::Expr::new(ExprKind::Function { name, args });
+        let bound = self.selector(&call);
+        if let Some(row) = &mut self.row {
+            row.masked = true;
+        }
+        bound
+    }
+
     fn row_scope(&mut self, written: &ast::Expr) -> Result<&mut RowScope, QueryError> {
         match &mut self.row {
             Some(row) => Ok(row),
@@ -96,9 +118,8 @@ impl Binder<'_, '_> {
     pub(super) fn input(&mut self, written: &ast::Expr) -> Result<Expr, QueryError> {
         match &written.kind {
             ExprKind::Column(name) => {
-                let row = self.row_scope(written)?;
-                let column = row.column(name.as_str())?;
-                Ok(row.value(&column))
+                let column = self.row_scope(written)?.column(name.as_str())?;
+                self.shown(&column)
             }
             ExprKind::Field { of, field } => {
                 let of = self.selector(of)?;
@@ -268,5 +289,20 @@ fn part_text(written: &ast::Expr) -> String {
     match &written.kind {
         ExprKind::Field { of, .. } => term_text(of),
         _ => term_text(written),
+    }
+}
+
+fn undefined_row() -> QueryError {
+    QueryError::invalid("Columns can be named in a SELECT clause only")
+}
+
+/// The function and the further arguments of a mask, from its text in the catalogue.
+fn mask_call(mask: &str) -> Option<(ast::QualifiedName, Vec<ast::Expr>)> {
+    let parsed = cql_syntax::parse_statement(&format!("SELECT {mask} FROM t")).ok()?;
+    let ast::Statement::Select(select) = parsed.statement else { return None };
+    let ast::Selection::Items(items) = select.selection else { return None };
+    match items.into_iter().next()?.expr.kind {
+        ExprKind::Function { name, args } => Some((name, args)),
+        _ => None,
     }
 }

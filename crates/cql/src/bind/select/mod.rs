@@ -4,6 +4,8 @@ mod advice;
 mod grouping;
 mod ordering;
 mod selection;
+#[cfg(test)]
+mod tests;
 
 use super::Scope;
 use super::expr::{RowScope, bind_term};
@@ -20,15 +22,32 @@ use std::sync::Arc;
 
 /// Binds a SELECT against the catalogue.
 pub fn bind(scope: Scope<'_>, select: &Select, markers: &mut Markers) -> Result<SelectPlan, QueryError> {
+    let mut plan = bind_for(scope, select, false, markers)?;
+    if plan.table.columns().any(|column| column.mask.is_some()) {
+        plan.masked = Some(Box::new(bind_for(scope, select, true, markers)?));
+    }
+    Ok(plan)
+}
+
+/// Binds a SELECT for readers who see clear values, or for those who see masks.
+fn bind_for(
+    scope: Scope<'_>,
+    select: &Select,
+    masked: bool,
+    markers: &mut Markers,
+) -> Result<SelectPlan, QueryError> {
     let table = scope.table(&select.table)?;
     markers.enter(table);
     let mut row = RowScope::new(table.clone());
+    row.masked = masked;
     let selected = selection::bind(scope, select, &mut row, markers)?;
     let rules = Rules {
         kind: StatementKind::Select,
         statics_only: selected.statics_only,
         allow_filtering: select.allow_filtering.is_some() || filters_implicitly(table),
     };
+    // Conditions and groups look at clear values: only what is shown is masked.
+    row.masked = false;
     let clause = bind_where(scope, table, &select.relations, rules, &mut row, markers)?;
     if select.distinct {
         check_distinct(select, table, &selected, &clause)?;

@@ -28,7 +28,7 @@ pub fn bind(
     markers: &mut Markers,
 ) -> Result<Selected, QueryError> {
     let items = match &select.selection {
-        Selection::All(_) => all_columns(row),
+        Selection::All(_) => all_columns(scope, row, markers)?,
         Selection::Items(items) => {
             items.iter().map(|item| bind_item(scope, item, row, markers)).collect::<Result<Vec<_>, _>>()?
         }
@@ -58,9 +58,14 @@ pub fn bind(
 }
 
 /// `*`. DISTINCT * is refused later, with the name of the first column that cannot be had.
-fn all_columns(row: &mut RowScope) -> Vec<(Arc<str>, Expr)> {
+fn all_columns(
+    scope: Scope<'_>,
+    row: &mut RowScope,
+    markers: &mut Markers,
+) -> Result<Vec<(Arc<str>, Expr)>, QueryError> {
     let table = row.table.clone();
-    table.columns().map(|column| (column.name.clone(), row.value(column))).collect()
+    let mut binder = Binder { scope, markers, row: Some(row), table: None };
+    table.columns().map(|column| Ok((column.name.clone(), binder.shown(column)?))).collect()
 }
 
 fn bind_item(
