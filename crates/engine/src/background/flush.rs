@@ -77,6 +77,7 @@ impl FlushJob {
         edits.push(Edit::LogBegins(log_begins));
         edits.push(Edit::Ballot(shared.ballot.load(Ordering::Acquire)));
         shared.manifest.publish(&edits).map_err(JobError::Manifest)?;
+        self.sealed.pin.release();
         shared.log_may_begin(log_begins);
         Ok(files)
     }

@@ -213,7 +213,8 @@ impl Log {
         self.publish(driver);
         self.begin_segment(driver)?;
         self.metrics.log_segments_created.add(1);
-        driver.pin = self.pins.pin(driver.writer.segment());
+        let pin = self.pins.pin(driver.writer.segment());
+        std::mem::replace(&mut driver.pin, pin).release();
         if let Some(want_spare) = self.want_spare.get() {
             want_spare();
         }

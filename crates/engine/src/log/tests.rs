@@ -59,7 +59,10 @@ fn begin(disk: &SimDisk, durability: Durability, found: &LogRecovery) -> std::io
 fn commit(log: &Log, number: i64) -> bool {
     let shard = (number % 2) as usize;
     let Ok(mine) = log.submit(shard, |out| put_commit(out, number)) else { return false };
-    log.take_progress(shard).iter().any(|progress| progress.last >= mine)
+    // As a shard does whose memtables are flushed at once.
+    let progress = log.take_progress(shard);
+    progress.iter().for_each(|progress| progress.pin.release());
+    progress.iter().any(|progress| progress.last >= mine)
 }
 
 fn open_fresh(disk: &SimDisk, durability: Durability) -> Arc<Log> {

@@ -32,6 +32,7 @@ impl Shard {
                 }
             }
         }
+        dropped.iter().for_each(TableState::release);
         self.version.set(version);
         self.forget_waiting(|table| gone.contains(&table));
         self.room.sealed(dropped.iter().map(|state| state.active.bytes()).sum());

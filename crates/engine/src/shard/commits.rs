@@ -123,6 +123,7 @@ impl Shard {
                 let Some(waiting) = waiting else { break };
                 grown += self.apply_waiting(waiting, &progress.pin);
             }
+            progress.pin.release();
         }
         if let Some(reason) = self.shared.log.failure() {
             self.fail_waiting(reason);
@@ -176,6 +177,7 @@ impl Shard {
             return;
         }
         self.apply_part(&part.mutations, &part.pin);
+        part.pin.release();
         if let Some(ticket) = part.ticket {
             self.release(ticket);
         }

@@ -49,7 +49,9 @@ impl TableState {
         let before = self.active.bytes();
         self.active.apply(mutation, pin.segment());
         if self.pin.as_ref().is_none_or(|mine| pin.segment() < mine.segment()) {
-            self.pin = Some(pin.clone());
+            if let Some(later) = self.pin.replace(pin.clone()) {
+                later.release();
+            }
         }
         self.active.bytes().saturating_sub(before)
     }
@@ -68,6 +70,12 @@ impl TableState {
     /// The oldest log segment the active memtable holds back.
     pub fn oldest_segment(&self) -> Option<u64> {
         self.pin.as_ref().map(Pin::segment)
+    }
+
+    /// The table is gone, and with it everything its memtables hold.
+    pub fn release(&self) {
+        let sealed = self.sealed.iter().map(|sealed| &sealed.pin);
+        sealed.chain(&self.pin).for_each(Pin::release);
     }
 
     /// Puts a new memtable in the place of the active one; `None` when that one is empty.

@@ -253,3 +253,32 @@ fn too_large_commits_are_refused_before_anything_happens() {
         assert_eq!(harness.get("p", "r").await.as_deref(), Some("small"));
     });
 }
+
+#[test]
+fn shards_that_end_without_closing_keep_their_log() {
+    let disk = SimDisk::new();
+    let (engine, rows) = run(async {
+        let mut options = options(2);
+        options.memtable_bytes_max = 128 << 10;
+        let harness = open_with(&disk, options).unwrap();
+        harness.create_tables().await.unwrap();
+        let (first, second) = (key_of_shard(0), key_of_shard(1));
+        harness.put(&second, "r", "only in the log", 1).await.unwrap();
+        // Fills the memtable of shard 0 until it is sealed; its flush waits.
+        let mut rows = 1;
+        while harness.engine.metrics().jobs_waiting.get() == 0 {
+            harness.put(&first, &format!("r{rows}"), &"x".repeat(1000), 1).await.unwrap();
+            rows += 1;
+        }
+        (harness.engine, rows)
+    });
+    // Both shards are gone with their memtables. The flush goes on, and may give up only its own part of the log.
+    assert!(engine.run_jobs());
+    assert_eq!(engine.metrics().flushes.get(), 1);
+    drop(engine);
+    run(async {
+        let harness = open(&disk.image(CrashImage::DropUnsynced), 2);
+        assert_eq!(harness.get(&key_of_shard(1), "r").await.as_deref(), Some("only in the log"));
+        assert_eq!(harness.all(TABLE).await.len(), rows);
+    });
+}

@@ -4,4 +4,5 @@ mod crash;
 mod faults;
 mod harness;
 mod inline;
+mod stress;
 mod threads;
