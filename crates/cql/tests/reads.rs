@@ -14,6 +14,8 @@ mod filtering;
 mod functions;
 #[path = "reads/keys_and_slices.rs"]
 mod keys_and_slices;
+#[path = "reads/nearest.rs"]
+mod nearest;
 #[path = "reads/paging.rs"]
 mod paging;
 #[path = "reads/properties.rs"]

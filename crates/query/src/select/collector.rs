@@ -3,6 +3,7 @@
 use super::aggregate::State;
 use super::cell_info::CellInfos;
 use super::filter::BoundFilter;
+use super::nearest::Nearest;
 use super::output::Output;
 use super::paging::SequenceState;
 use super::plan::SelectPlan;
@@ -59,6 +60,8 @@ pub struct Collector<'p, 'c> {
     last_is_current: bool,
     last_key: Option<PartitionKey>,
     group: Option<Group>,
+    /// Collects rows by similarity instead of writing them as they come.
+    pub nearest: Option<Nearest>,
     pub stopped: Option<Stop>,
     pub error: Option<QueryError>,
     /// Clustering bytes and end in `body` of every row, when a merge wants them.
@@ -113,6 +116,7 @@ impl<'p, 'c> Collector<'p, 'c> {
             last_is_current: false,
             last_key: None,
             group: None,
+            nearest: None,
             stopped: None,
             error: None,
             trace: None,
@@ -167,8 +171,33 @@ impl<'p, 'c> Collector<'p, 'c> {
         }
     }
 
+    /// Keeps the row if it is among the most similar so far.
+    fn compare(&mut self, clustering: Option<&[u8]>, row: &[u8]) -> Result<Flow, QueryError> {
+        let similarity = match &self.nearest {
+            Some(nearest) => self.scratch.value(nearest.slot, row).map(|vector| nearest.similarity(vector)),
+            None => None,
+        };
+        if let Some(similarity) = similarity {
+            let start = self.body.len();
+            self.put(row)?;
+            let encoded = self.body.split_off(start);
+            if let Some(nearest) = &mut self.nearest {
+                nearest.add(similarity, encoded);
+            }
+        }
+        self.mark(clustering);
+        Ok(Flow::Continue)
+    }
+
     /// Ends the last group; to be called when everything was read.
     pub fn finish(&mut self) -> Result<(), QueryError> {
+        if let Some(nearest) = self.nearest.take() {
+            for row in nearest.finish() {
+                self.body.extend_from_slice(&row);
+                self.count += 1;
+            }
+            return Ok(());
+        }
         let Some(grouping) = &self.plan.grouping else { return Ok(()) };
         if self.group.is_none() && grouping.keys.is_empty() && self.count == 0 {
             // Aggregates over no rows still have an answer.
@@ -200,6 +229,9 @@ impl<'p, 'c> Collector<'p, 'c> {
         if !self.filters.is_empty() && !self.passes(row)? {
             self.mark(clustering);
             return Ok(Flow::Continue);
+        }
+        if self.nearest.is_some() {
+            return self.compare(clustering, row);
         }
         if self.plan.grouping.is_some() {
             return self.aggregate(clustering, row);

@@ -3,6 +3,7 @@
 use super::collector::{Collector, PageBudget, Stop};
 use super::limits::bind_limit;
 use super::merge;
+use super::nearest::Nearest;
 use super::paging::{PagingState, SequenceState, malformed};
 use super::plan::SelectPlan;
 use crate::context::Context;
@@ -16,6 +17,9 @@ use store::{Partitions, Position, Read, ReadEnd, Slice, Store, TableId};
 
 /// A filtering page ends, however few rows it has, after this many pauses of the scan.
 const FILTER_PAUSES_MAX: u32 = 10;
+
+/// Most rows that ANN OF may ask for, as in Cassandra.
+pub const ANN_ROWS_MAX: u64 = 1000;
 
 /// An unpaged result may be this many times as large as a page before it is refused.
 const UNPAGED_FACTOR: usize = 32;
@@ -41,6 +45,13 @@ async fn run<S: Store, T: Store>(
     let limit = bind_limit(&plan.limit, "LIMIT", request, ids)?;
     let per_partition = bind_limit(&plan.per_partition_limit, "LIMIT", request, ids)?;
     let partitions = plan.restrictions.partitions(request, ids)?;
+    if plan.ann.is_some() && limit.is_none_or(|limit| limit > ANN_ROWS_MAX) {
+        let limit = limit.map_or("NO LIMIT".to_string(), |limit| limit.to_string());
+        return Err(QueryError::invalid(format!(
+            "Use of ANN OF in an ORDER BY clause requires a LIMIT that is not greater than {ANN_ROWS_MAX}. \
+             LIMIT was {limit}"
+        )));
+    }
     let slices = if plan.distinct { vec![Slice::all()] } else { plan.restrictions.slices(request, ids)? };
     let state = match request.paging_state {
         Some(bytes) => Some(PagingState::decode(bytes, plan.table.id)?),
@@ -126,8 +137,16 @@ impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
         state: Option<SequenceState>,
     ) -> Result<Rows, QueryError> {
         let budget = self.budget();
-        let mut collector =
-            Collector::new(self.plan, &self.context.request, self.context.ids, budget, self.limits)?;
+        let (request, ids) = (&self.context.request, self.context.ids);
+        let limits = if self.plan.ann.is_some() { (None, None) } else { self.limits };
+        let mut collector = Collector::new(self.plan, request, ids, budget, limits)?;
+        if let Some(ann) = &self.plan.ann {
+            let target = ann.target.evaluate(request, ids)?;
+            let target =
+                target.bytes().ok_or_else(|| QueryError::invalid("Invalid null value for ANN OF"))?;
+            collector.nearest = Some(Nearest::new(ann.slot, target, self.limits.0.unwrap_or(ANN_ROWS_MAX)));
+            self.short_pages = false;
+        }
         if let Some(state) = &state {
             collector.resume(state);
         }

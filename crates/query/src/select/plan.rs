@@ -4,6 +4,7 @@ use super::aggregate::Aggregate;
 use super::filter::Filter;
 use super::input::Input;
 use super::layout::Layout;
+use super::nearest::Ann;
 use super::output::Output;
 use crate::expr::Expr;
 use crate::restrict::Restrictions;
@@ -26,6 +27,8 @@ pub struct SelectPlan {
     pub reverse: bool,
     /// ORDER BY over several partitions: rows are merged by this many leading clustering columns.
     pub merge_columns: Option<usize>,
+    /// Rows by similarity instead of key order; LIMIT says how many.
+    pub ann: Option<Ann>,
     pub limit: Option<Expr>,
     pub per_partition_limit: Option<Expr>,
     pub grouping: Option<Grouping>,
@@ -72,6 +75,7 @@ impl SelectPlan {
             distinct: false,
             reverse: false,
             merge_columns: None,
+            ann: None,
             limit: None,
             per_partition_limit: None,
             grouping: None,

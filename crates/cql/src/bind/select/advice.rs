@@ -9,6 +9,12 @@ use schema::{Column, ColumnKind, Table};
 /// The warnings of a query that filters.
 pub fn filtering(table: &Table, select: &Select, clause: &Where) -> Vec<String> {
     let scans = matches!(clause.restrictions.partitions, PartitionRestriction::Range(_));
+    if select.order_by.iter().any(|o| o.ann_of.is_some()) {
+        let name = format!("{}.{}", table.keyspace, table.name);
+        return vec![format!(
+            "ANN OF compares every vector it reads in {name}: the answer is exact, its cost grows with the data read"
+        )];
+    }
     let filters = !clause.filters.is_empty() || (scans && clause.on_clustering);
     if !filters || table.is_virtual() {
         return Vec::new();

@@ -58,6 +58,7 @@ fn bind_for(
     if let Some(timeout) = &select.timeout {
         bind_term(scope, timeout, &DataType::Duration, "[timeout]", markers)?;
     }
+    let ann = ordering::bind_ann(scope, select, &mut row, markers)?;
     let aggregates = std::mem::take(&mut row.aggregates);
     if !aggregates.is_empty() && select.group_by.is_empty() && per_partition_limit.is_some() {
         return Err(QueryError::invalid("PER PARTITION LIMIT is not allowed with aggregate queries."));
@@ -77,6 +78,7 @@ fn bind_for(
     plan.distinct = select.distinct;
     plan.static_rows = static_rows;
     plan.reverse = order.reverse;
+    plan.ann = ann;
     plan.limit = limit;
     plan.per_partition_limit = per_partition_limit;
     plan.warnings = warnings;

@@ -1,10 +1,16 @@
-//! ORDER BY: a prefix of the clustering columns, all of them as stored or all of them reversed.
+//! ORDER BY: a prefix of the clustering columns, all of them as stored or all of them reversed; or
+//! the similarity of vectors.
 
-use super::super::expr::undefined;
+use super::super::Scope;
+use super::super::expr::{RowScope, bind_term, undefined};
+use super::super::markers::Markers;
 use super::super::restrictions::Where;
 use cql_syntax::ast::{Select, SortOrder};
+use model::types::DataType;
 use query::QueryError;
+use query::expr::Node;
 use query::restrict::Terms;
+use query::select::Ann;
 use schema::{ColumnKind, Table};
 
 /// How rows are ordered.
@@ -16,12 +22,10 @@ pub struct Order {
 
 pub fn bind(select: &Select, table: &Table, clause: &Where) -> Result<Order, QueryError> {
     let refuse = |text: String| Err(QueryError::Invalid(text));
-    if select.order_by.is_empty() {
+    if select.order_by.is_empty() || select.order_by.iter().any(|o| o.ann_of.is_some()) {
         return Ok(Order { reverse: false, columns: None });
     }
-    if select.order_by.iter().any(|o| o.ann_of.is_some()) {
-        return refuse("ANN ordering by vector requires the column to be indexed".into());
-    }
+
     if !clause.names_partitions() {
         return refuse(
             "ORDER BY is only supported when the partition key is restricted by an EQ or an IN.".into(),
@@ -67,4 +71,39 @@ pub fn restricted_by_eq(clause: &Where, position: usize) -> bool {
         at += step.columns;
     }
     false
+}
+
+/// `ORDER BY v ANN OF [...]`, if the statement has it.
+pub fn bind_ann(
+    scope: Scope<'_>,
+    select: &Select,
+    row: &mut RowScope,
+    markers: &mut Markers,
+) -> Result<Option<Ann>, QueryError> {
+    let refuse = |text: String| Err(QueryError::Invalid(text));
+    let Some((ordering, target)) = select.order_by.iter().find_map(|o| Some((o, o.ann_of.as_ref()?))) else {
+        return Ok(None);
+    };
+    if select.order_by.len() > 1 {
+        return refuse("ANN ordering does not support any other ordering".into());
+    }
+    if ordering.order == SortOrder::Desc {
+        return refuse("Descending ANN ordering is not supported".into());
+    }
+    let column = row.column(ordering.column.as_str())?;
+    match &column.data_type {
+        DataType::Vector { element, .. } if **element == DataType::Float => {}
+        _ => return refuse("ANN ordering is only supported on float vector indexes".into()),
+    }
+    if !select.group_by.is_empty() || !row.aggregates.is_empty() {
+        return refuse("ANN ordering does not support aggregation".into());
+    }
+    if select.per_partition_limit.is_some() {
+        return refuse("ANN ordering does not support PER PARTITION LIMIT".into());
+    }
+    let target = bind_term(scope, target, &column.data_type, &column.name, markers)?;
+    match row.value(&column).node {
+        Node::Input(slot) => Ok(Some(Ann { slot, target })),
+        _ => refuse("ANN ordering needs a stored vector".into()),
+    }
 }

@@ -1,0 +1,58 @@
+//! ORDER BY ... ANN OF: the rows whose vectors are most similar, found by looking at every vector.
+//!
+//! Exact: nothing is approximated, so the cost is that of a scan. Similarity is the cosine, as
+//! Cassandra's default; rows without a vector are never near.
+
+use crate::expr::Expr;
+use crate::function::{cosine, floats};
+
+/// The order by similarity of a plan.
+#[derive(Clone, Debug)]
+pub struct Ann {
+    /// The input that holds the vector.
+    pub slot: usize,
+    /// What vectors are compared with.
+    pub target: Expr,
+}
+
+/// The most similar rows so far.
+pub struct Nearest {
+    pub slot: usize,
+    target: Vec<f32>,
+    wanted: usize,
+    /// Similarity, order of arrival, encoded row.
+    rows: Vec<(f32, u64, Vec<u8>)>,
+    arrived: u64,
+}
+
+impl Nearest {
+    pub fn new(slot: usize, target: &[u8], wanted: u64) -> Nearest {
+        let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
+        Nearest { slot, target: floats(target), wanted, rows: Vec::new(), arrived: 0 }
+    }
+
+    /// How similar a vector is to the target.
+    pub fn similarity(&self, vector: &[u8]) -> f32 {
+        cosine(&self.target, &floats(vector))
+    }
+
+    pub fn add(&mut self, similarity: f32, row: Vec<u8>) {
+        self.rows.push((similarity, self.arrived, row));
+        self.arrived += 1;
+        // Twice the wanted rows are kept before the worst are dropped: sorting stays cheap.
+        if self.rows.len() >= self.wanted.saturating_mul(2).max(64) {
+            self.drop_worst();
+        }
+    }
+
+    fn drop_worst(&mut self) {
+        self.rows.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        self.rows.truncate(self.wanted);
+    }
+
+    /// The rows, most similar first.
+    pub fn finish(mut self) -> Vec<Vec<u8>> {
+        self.drop_worst();
+        self.rows.into_iter().map(|(_, _, row)| row).collect()
+    }
+}
