@@ -5,6 +5,9 @@
 //! budget is divided evenly, whatever the load; shards are cut evenly too. Eviction is quick_cache's
 //! (CLOCK with a ghost list), which a scan does not flush. Compaction does not go through it.
 
+#[cfg(test)]
+mod tests;
+
 use crate::table::block::Block;
 use quick_cache::Weighter;
 use quick_cache::unsync::Cache;

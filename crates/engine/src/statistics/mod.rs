@@ -16,8 +16,10 @@ pub use row::RowFacts;
 
 use crate::cursor::Entry;
 use crate::memtable::Memtable;
+use crate::table::Table;
 use model::deletion::Timestamp;
 use model::key::{KIND_PARTITION_DELETION, KIND_RANGE, KIND_ROW};
+use std::sync::Arc;
 
 /// "Never": something in the run lives for ever.
 pub const NEVER: u32 = u32::MAX;
@@ -230,4 +232,42 @@ pub fn largest_in_memtable(memtable: &Memtable) -> Largest {
         largest.add(partition.prefix(), partition.data_bytes(), partition.rows());
     }
     largest
+}
+
+/// What is known about a table (on one shard) without reading it.
+#[derive(Clone, Debug)]
+pub struct TableStatistics {
+    /// Files and memtables added up: a partition or row that several hold is counted in each. Of
+    /// memtables only partitions, rows, bytes and timestamps are known.
+    pub total: Statistics,
+    pub files: u64,
+    pub file_bytes: u64,
+    /// The largest partitions, descending by their lower bound.
+    pub largest: Vec<BoundedSize>,
+}
+
+/// Adds up memtables and files; names at most `count` of the largest partitions.
+pub fn of_table(memtables: &[&Memtable], tables: &[Arc<Table>], count: usize) -> TableStatistics {
+    let mut total = Statistics::default();
+    tables.iter().for_each(|table| total.merge(table.statistics()));
+    for memtable in memtables {
+        for partition in memtable.each_partition() {
+            total.partitions += 1;
+            total.rows += partition.rows();
+            total.data_bytes += partition.data_bytes();
+            total.partition_rows.add(partition.rows());
+            total.partition_bytes.add(partition.data_bytes());
+        }
+        if let Some((min, max)) = memtable.timestamps() {
+            total.timestamp(min, max);
+        }
+    }
+    let in_memory: Vec<Largest> = memtables.iter().map(|memtable| largest_in_memtable(memtable)).collect();
+    let runs = tables.iter().map(|table| &table.statistics().largest).chain(&in_memory);
+    TableStatistics {
+        files: tables.len() as u64,
+        file_bytes: tables.iter().map(|table| table.bytes()).sum(),
+        largest: largest_over(runs, count),
+        total,
+    }
 }

@@ -41,3 +41,30 @@ fn entries_are_counted_and_bounded() {
     both.merge(&statistics);
     assert_eq!((both.rows, both.log_min, both.min_timestamp), (4, 4, 5));
 }
+
+#[test]
+fn a_table_is_the_sum_of_its_runs() {
+    use crate::cursor::testing::{Shape, dealt, flushed, mutation, test_disk, writer_options};
+    let mut random = rt::Random::seeded(2);
+    // No deletions of partitions and ranges, so that every run keeps what it was given.
+    let shape = Shape { partitions: 200, clusterings: 2000, deletions_one_in: u64::MAX, ..Shape::SMALL };
+    let mutations: Vec<_> = (0..4000).map(|_| mutation(&mut random, shape)).collect();
+    let memtables = dealt(&mut random, &mutations, 4);
+    let disk = test_disk();
+    let options = || writer_options(4000, store::Compression::Lz4);
+    let flush = |(n, memtable)| flushed(&disk, n as u64, memtable, options());
+    let tables: Vec<Arc<Table>> = memtables[1..].iter().enumerate().filter_map(flush).collect();
+    let statistics = of_table(&[&memtables[0]], &tables, 10);
+    assert_eq!((statistics.files, statistics.largest.len()), (3, 10));
+    let rows: u64 = memtables.iter().flat_map(|m| m.each_partition()).map(|p| p.rows()).sum();
+    assert_eq!(statistics.total.rows, rows);
+    for size in &statistics.largest {
+        let sizes = memtables.iter().filter_map(|m| m.partition(&size.prefix)).map(|p| p.data_bytes());
+        let exact: u64 = sizes.sum();
+        // Some rows are empty images, which a memtable counts and a flush drops.
+        assert!(
+            size.bytes_min <= exact + exact / 20 && exact <= size.bytes_max + exact / 20,
+            "{size:?} {exact}"
+        );
+    }
+}

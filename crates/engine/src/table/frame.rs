@@ -5,6 +5,7 @@
 //! is reported with file and offset. Does not know what a frame holds.
 
 use crate::table::TableFile;
+use std::cell::RefCell;
 use store::{Compression, StoreError};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -127,13 +128,27 @@ pub fn open(mut frame: Vec<u8>, offset: u64) -> Result<Vec<u8>, &'static str> {
                 _ => Err("lz4 data does not decompress"),
             }
         }
-        CODEC_ZSTD => match zstd::bulk::decompress(payload, raw_len) {
-            Ok(raw) if raw.len() == raw_len => Ok(raw),
+        CODEC_ZSTD => match decompress_zstd(payload, raw_len) {
+            Some(raw) if raw.len() == raw_len => Ok(raw),
             _ => Err("zstd data does not decompress"),
         },
         CODEC_NONE => Err("a raw frame has the wrong length"),
         _ => Err("unknown compression codec"),
     }
+}
+
+thread_local! {
+    /// Making a context costs more than decompressing a block with it.
+    static ZSTD: RefCell<Option<zstd::bulk::Decompressor<'static>>> = const { RefCell::new(None) };
+}
+
+fn decompress_zstd(payload: &[u8], raw_len: usize) -> Option<Vec<u8>> {
+    ZSTD.with_borrow_mut(|context| {
+        if context.is_none() {
+            *context = zstd::bulk::Decompressor::new().ok();
+        }
+        context.as_mut()?.decompress(payload, raw_len).ok()
+    })
 }
 
 #[cfg(test)]
