@@ -4,5 +4,6 @@ mod crash;
 mod faults;
 mod harness;
 mod inline;
+mod model;
 mod stress;
 mod threads;
