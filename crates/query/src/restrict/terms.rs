@@ -87,6 +87,15 @@ impl Terms {
         matches!(self, Terms::One(_))
     }
 
+    /// An equality, or an IN with one alternative written out, which is the same.
+    pub fn is_equality(&self) -> bool {
+        match self {
+            Terms::One(_) => true,
+            Terms::List(items) => items.len() == 1,
+            Terms::ListValue { .. } => false,
+        }
+    }
+
     /// The marker that is the only value for the only column, if so.
     pub fn as_marker(&self) -> Option<u32> {
         self.as_single().and_then(Expr::as_marker)

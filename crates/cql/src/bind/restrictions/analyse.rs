@@ -73,13 +73,9 @@ pub fn analyse(
         let (op, terms) = filter_test(test);
         filters.push(Filter { subjects: vec![part], op, terms, column: column.name.to_string() });
     }
-    let scans = matches!(partitions, PartitionRestriction::Range(_));
-    if scans && on_clustering && !rules.allow_filtering {
-        // Rows of every partition would be looked at.
-        return Err(QueryError::invalid(NEEDS_FILTERING));
-    }
+    let scans_clustering = on_clustering && matches!(partitions, PartitionRestriction::Range(_));
     let restrictions = Restrictions { table: table.clone(), partitions, clustering };
-    Ok(Where { restrictions, filters, on_clustering, on_regulars })
+    Ok(Where { restrictions, filters, on_clustering, on_regulars, scans_clustering })
 }
 
 /// Some but not all key columns are restricted, or one is by something other than = and IN.
@@ -161,7 +157,7 @@ fn check_clustering(
     }
     if clustering.values().any(|r| !r.others.is_empty()) {
         let contains = |r: &Restriction| {
-            r.others.iter().any(|(op, _)| matches!(op, FilterOp::Contains | FilterOp::ContainsKey))
+            r.others.iter().any(|(_, op, _)| matches!(op, FilterOp::Contains | FilterOp::ContainsKey))
         };
         return refuse(match clustering.values().any(contains) {
             true => {
@@ -236,7 +232,7 @@ fn filter_all(restriction: Restriction, row: &mut RowScope, filters: &mut Vec<Fi
             push(columns, if included { inclusive } else { strict }, Terms::One(item));
         }
     }
-    others.into_iter().for_each(|(op, terms)| push(columns.len(), op, terms));
+    others.into_iter().for_each(|(count, op, terms)| push(count, op, terms));
 }
 
 fn filter_test(test: Test) -> (FilterOp, Terms) {

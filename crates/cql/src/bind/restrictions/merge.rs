@@ -19,8 +19,8 @@ pub struct Restriction {
     pub among: Option<Terms>,
     pub start: Option<RangeBound>,
     pub end: Option<RangeBound>,
-    /// CONTAINS, `!=` and the like.
-    pub others: Vec<(FilterOp, Terms)>,
+    /// CONTAINS, `!=` and the like, each with the number of columns it is on.
+    pub others: Vec<(usize, FilterOp, Terms)>,
 }
 
 impl Restriction {
@@ -128,55 +128,78 @@ impl<'a> Merged<'a> {
 
     fn add_clustering(&mut self, columns: Vec<Column>, tuple: bool, test: Test) -> Result<(), QueryError> {
         let Some(first) = columns.first().map(|c| c.position) else { return Ok(()) };
-        let last = first + columns.len() - 1;
-        let overlapping =
-            self.clustering.values().find(|r| r.columns.iter().any(|c| (first..=last).contains(&c.position)));
-        if let Some(other) = overlapping {
-            let both_other = matches!(test, Test::Other(..)) || other.among.is_none() && !other.is_range();
-
-            let start_of_other = other.columns.first().map_or(0, |c| c.position);
-            if start_of_other != first && other.is_range() && matches!(test, Test::Bound { .. }) {
-                let name = columns.first().map_or("", |c| &*c.name);
-                return Err(QueryError::invalid(format!(
-                    "Column \"{name}\" cannot be restricted by two inequalities not starting with the same column"
-                )));
-            }
-            if start_of_other != first && !both_other {
-                let common: Vec<&str> = other
-                    .columns
-                    .iter()
-                    .filter(|c| (first..=last).contains(&c.position))
-                    .map(|c| &*c.name)
-                    .collect();
-                let how = if matches!(other.among, Some(Terms::One(_))) { "an Equal" } else { "a IN" };
-                return Err(QueryError::invalid(format!(
-                    "{} cannot be restricted by more than one relation if it includes {how}",
-                    common.join(",")
-                )));
-            }
-        }
-        let filtering = self.rules.kind == StatementKind::Select && self.rules.allow_filtering;
-        let is_range = matches!(test, Test::Bound { .. });
-        if !filtering && let Some((&last_at, last_restriction)) = self.clustering.last_key_value() {
-            let name = |columns: &[Column]| columns.first().map_or(String::new(), |c| c.name.to_string());
-            if last_restriction.is_range() && first > last_at {
-                return Err(QueryError::invalid(format!(
-                    "Clustering column \"{}\" cannot be restricted (preceding column \"{}\" is restricted by a non-EQ relation)",
-                    name(&columns),
-                    name(&last_restriction.columns)
-                )));
-            }
-            if first < last_at && is_range {
-                let next = self.clustering.range(first + 1..).next();
-                let next = next.map_or(String::new(), |(_, r)| name(&r.columns));
-                return Err(QueryError::invalid(format!(
-                    "PRIMARY KEY column \"{next}\" cannot be restricted (preceding column \"{}\" is restricted by a non-EQ relation)",
-                    name(&columns)
-                )));
-            }
-        }
-        merge_into(self.clustering.entry(first).or_default(), columns, tuple, test)
+        self.check_overlap(&columns, &test)?;
+        // What the columns already have to say comes first, then the order of the columns.
+        let out_of_order = self.check_order(&columns, &test);
+        merge_into(self.clustering.entry(first).or_default(), columns, tuple, test)?;
+        out_of_order
     }
+
+    /// Relations that share columns must start with the same one.
+    fn check_overlap(&self, columns: &[Column], test: &Test) -> Result<(), QueryError> {
+        let shared = |r: &Restriction| in_common(&r.columns, columns);
+        let Some(other) = self.clustering.values().find(|r| !shared(r).is_empty()) else { return Ok(()) };
+        let start = |columns: &[Column]| columns.first().map(|c| c.position);
+        let only_filters = matches!(test, Test::Other(..)) || (other.among.is_none() && !other.is_range());
+        if start(&other.columns) == start(columns) || only_filters {
+            return Ok(());
+        }
+        let names = shared(other);
+        Err(QueryError::Invalid(match (&other.among, test) {
+            (Some(terms), _) => format!(
+                "{names} cannot be restricted by more than one relation if it includes {}",
+                equality_name(terms)
+            ),
+            (None, Test::Bound { .. }) => format!(
+                "Column \"{}\" cannot be restricted by two inequalities not starting with the same column",
+                columns.first().map_or("", |c| &*c.name)
+            ),
+            (None, _) => {
+                format!(
+                    "Column \"{names}\" cannot be restricted by both an equality and an inequality relation"
+                )
+            }
+        }))
+    }
+
+    /// Without filtering nothing may follow a range.
+    fn check_order(&self, columns: &[Column], test: &Test) -> Result<(), QueryError> {
+        let filtering = self.rules.kind == StatementKind::Select && self.rules.allow_filtering;
+        let Some((&last_at, last)) = self.clustering.last_key_value().filter(|_| !filtering) else {
+            return Ok(());
+        };
+        let first = columns.first().map_or(0, |c| c.position);
+        let name = |columns: &[Column]| columns.first().map_or(String::new(), |c| c.name.to_string());
+        if last.is_range() && first > last_at {
+            return Err(QueryError::invalid(format!(
+                "Clustering column \"{}\" cannot be restricted (preceding column \"{}\" is restricted by a non-EQ \
+                 relation)",
+                name(columns),
+                name(&last.columns)
+            )));
+        }
+        if first < last_at && matches!(test, Test::Bound { .. }) {
+            let next = self.clustering.range(first + 1..).next();
+            let next = next.map_or(String::new(), |(_, r)| name(&r.columns));
+            return Err(QueryError::invalid(format!(
+                "PRIMARY KEY column \"{next}\" cannot be restricted (preceding column \"{}\" is restricted by a \
+                 non-EQ relation)",
+                name(columns)
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// The names of the columns that two relations share.
+fn in_common(a: &[Column], b: &[Column]) -> String {
+    let shared = a.iter().filter(|c| b.iter().any(|other| other.id == c.id));
+    shared.map(|c| &*c.name).collect::<Vec<_>>().join(",")
+}
+
+/// An IN with one alternative is an equality.
+fn equality_name(terms: &Terms) -> &'static str {
+    if terms.is_equality() { "an Equal" } else { "a IN" }
 }
 
 fn merge_into(
@@ -185,7 +208,10 @@ fn merge_into(
     tuple: bool,
     test: Test,
 ) -> Result<(), QueryError> {
-    let names = columns.iter().map(|c| &*c.name).collect::<Vec<_>>().join(", ");
+    let names = match into.columns.is_empty() {
+        true => columns.iter().map(|c| &*c.name).collect::<Vec<_>>().join(", "),
+        false => in_common(&into.columns, &columns),
+    };
     let refuse = |text: String| Err(QueryError::Invalid(text));
     match test {
         Test::Other(op, terms) => {
@@ -195,11 +221,11 @@ fn merge_into(
                     "Collection column {names} can only be restricted by CONTAINS, CONTAINS KEY, or map-entry equality"
                 ));
             }
-            into.others.push((op, terms));
+            into.others.push((columns.len(), op, terms));
         }
         Test::Among(terms) => {
             if let Some(existing) = &into.among {
-                let how = if existing.is_one() { "an Equal" } else { "a IN" };
+                let how = equality_name(existing);
                 return refuse(format!(
                     "{names} cannot be restricted by more than one relation if it includes {how}"
                 ));
@@ -209,7 +235,7 @@ fn merge_into(
                     "Column \"{names}\" cannot be restricted by both an equality and an inequality relation"
                 ));
             }
-            if into.others.iter().any(|(op, _)| matches!(op, FilterOp::Contains | FilterOp::ContainsKey)) {
+            if into.others.iter().any(|(_, op, _)| matches!(op, FilterOp::Contains | FilterOp::ContainsKey)) {
                 return refuse(format!(
                     "Collection column {names} can only be restricted by CONTAINS, CONTAINS KEY, or map-entry equality"
                 ));
@@ -218,7 +244,7 @@ fn merge_into(
         }
         Test::Bound { start, inclusive, item } => {
             if let Some(existing) = &into.among {
-                let how = if existing.is_one() { "an Equal" } else { "a IN" };
+                let how = equality_name(existing);
                 return refuse(format!(
                     "{names} cannot be restricted by more than one relation if it includes {how}"
                 ));

@@ -9,6 +9,7 @@ mod merge;
 mod relation;
 mod text;
 
+pub use analyse::NEEDS_FILTERING;
 pub use text::relation_text;
 
 use super::Scope;
@@ -58,6 +59,9 @@ pub struct Where {
     pub on_clustering: bool,
     /// Some relation is on a regular column.
     pub on_regulars: bool,
+    /// Clustering columns are restricted but partitions are not named: without ALLOW FILTERING the
+    /// statement is refused, after everything else was checked.
+    pub scans_clustering: bool,
 }
 
 impl Where {

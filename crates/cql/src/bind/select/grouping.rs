@@ -113,7 +113,7 @@ fn equality(clause: &Where, column: &Column) -> bool {
     match column.kind {
         ColumnKind::PartitionKey => match &clause.restrictions.partitions {
             PartitionRestriction::Keys { columns, .. } => {
-                columns.get(column.position).is_some_and(Terms::is_one)
+                columns.get(column.position).is_some_and(Terms::is_equality)
             }
             PartitionRestriction::Range(_) => false,
         },

@@ -10,7 +10,7 @@ mod tests;
 use super::Scope;
 use super::expr::{RowScope, bind_term};
 use super::markers::Markers;
-use super::restrictions::{Rules, StatementKind, Where, bind_where};
+use super::restrictions::{NEEDS_FILTERING, Rules, StatementKind, Where, bind_where};
 use cql_syntax::ast::{self, Select};
 use model::types::DataType;
 use query::QueryError;
@@ -64,6 +64,9 @@ fn bind_for(
         return Err(QueryError::invalid("PER PARTITION LIMIT is not allowed with aggregate queries."));
     }
     let order = ordering::bind(select, table, &clause)?;
+    if clause.scans_clustering && !rules.allow_filtering {
+        return Err(QueryError::invalid(NEEDS_FILTERING));
+    }
     let warnings = advice::filtering(table, select, &clause);
     let static_rows = !clause.on_clustering && !clause.on_regulars;
     let single =
@@ -111,6 +114,9 @@ fn check_distinct(
     clause: &Where,
 ) -> Result<(), QueryError> {
     let refuse = |text: String| Err(QueryError::Invalid(text));
+    if select.per_partition_limit.is_some() {
+        return refuse("PER PARTITION LIMIT is not allowed with SELECT DISTINCT queries".into());
+    }
     if clause.on_clustering || clause.on_regulars {
         return refuse(
             "SELECT DISTINCT with WHERE clause only supports restriction by partition key and/or static columns."
@@ -130,9 +136,6 @@ fn check_distinct(
             "SELECT DISTINCT queries must request all the partition key columns (missing {})",
             missing.name
         ));
-    }
-    if select.per_partition_limit.is_some() {
-        return refuse("PER PARTITION LIMIT is not allowed with SELECT DISTINCT queries".into());
     }
     Ok(())
 }

@@ -9,7 +9,6 @@ use cql_syntax::ast::{Select, SortOrder};
 use model::types::DataType;
 use query::QueryError;
 use query::expr::Node;
-use query::restrict::Terms;
 use query::select::Ann;
 use schema::{ColumnKind, Table};
 
@@ -66,7 +65,7 @@ pub fn restricted_by_eq(clause: &Where, position: usize) -> bool {
     let mut at = 0;
     for step in &clause.restrictions.clustering.steps {
         if (at..at + step.columns).contains(&position) {
-            return matches!(step.terms, Terms::One(_));
+            return step.terms.is_equality();
         }
         at += step.columns;
     }
