@@ -32,7 +32,8 @@ mod shard;
 pub mod statistics;
 pub mod table;
 
-pub use database::{Engine, EngineOptions, OpenError, Opened};
+pub use database::{Engine, EngineOptions, OpenError, Opened, Snapshot};
+pub use database::{VerifyProgress, VerifyReport, verify};
 pub use embedded::EmbeddedStore;
 pub use log::Durability;
 pub use metrics::Metrics;

@@ -4,6 +4,7 @@ use super::error::OpenError;
 use super::open;
 use super::options::EngineOptions;
 use super::shared::Shared;
+use super::snapshot::{Snapshot, write_snapshot};
 use crate::cache::CacheCounts;
 use crate::embedded::EmbeddedStore;
 use crate::jobs::Lane;
@@ -12,10 +13,12 @@ use crate::manifest::Edit;
 use crate::metrics::Metrics;
 use crate::shard::{Seed, Shard};
 use rt::{Clock, Disk, DiskLock};
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use store::StoreError;
 use tokio::sync::oneshot;
 
 /// A running engine. Cheap to clone, usable from any thread.
@@ -57,6 +60,17 @@ impl Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         self.end_threads();
+    }
+}
+
+/// Lets commits in again when it is dropped, however the snapshot ended.
+struct Paused<'e>(&'e Engine);
+
+impl Drop for Paused<'_> {
+    fn drop(&mut self) {
+        for shard in 0..self.0.shards() {
+            let _ = self.0.shared.mail.send(shard, Box::new(|shard| shard.resume()));
+        }
     }
 }
 
@@ -151,6 +165,23 @@ impl Engine {
     /// Puts every memtable into a file; `false` when that failed (see the log of the process).
     pub async fn flush(&self) -> bool {
         self.ask_shards(|shard, done| shard.flush_all(done)).await
+    }
+
+    /// Makes a consistent copy of the database in `target`, which must be an empty or new directory on the same
+    /// file system: table files are linked, not copied. The result can be opened, or copied elsewhere, as a database
+    /// of its own. Commits wait while memtables are flushed and the links are made.
+    pub async fn snapshot(&self, target: &Path) -> Result<Snapshot, StoreError> {
+        let catalogue = self.shared.catalogue.lock().await;
+        let _paused = Paused(self);
+        if !self.ask_shards(|shard, done| shard.pause(done)).await {
+            return Err(StoreError::Closed);
+        }
+        if !self.flush().await {
+            return Err(StoreError::Io { context: "memtables could not be flushed".into() });
+        }
+        let (shared, target, catalogue) = (self.shared.clone(), target.to_owned(), catalogue.clone());
+        let job = move || write_snapshot(&shared, &target, &catalogue);
+        self.shared.jobs.run(Lane::Chores, job).await.ok_or(StoreError::Closed)?
     }
 
     /// Asks every shard that has started; the others have nothing that the log has not.

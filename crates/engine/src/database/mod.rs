@@ -9,7 +9,11 @@ mod open;
 mod options;
 mod replay;
 pub(crate) mod shared;
+mod snapshot;
+mod verify;
 
 pub use engine::{Engine, Opened};
 pub use error::OpenError;
 pub use options::EngineOptions;
+pub use snapshot::Snapshot;
+pub use verify::{VerifyProgress, VerifyReport, verify};

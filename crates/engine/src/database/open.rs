@@ -133,6 +133,10 @@ fn prepare_dir(disk: &dyn Disk, layout: &Layout) -> Result<Box<dyn DiskLock>, Op
     for dir in [&layout.dir, &layout.log, &layout.tables] {
         disk.create_dir_all(dir).map_err(OpenError::io(format!("creating {}", dir.display())))?;
     }
+    lock_dir(disk, layout)
+}
+
+pub(super) fn lock_dir(disk: &dyn Disk, layout: &Layout) -> Result<Box<dyn DiskLock>, OpenError> {
     disk.lock(&layout.lock()).map_err(|error| match error {
         LockError::Held => OpenError::Locked { dir: layout.dir.display().to_string() },
         LockError::Io(error) => {
@@ -142,13 +146,15 @@ fn prepare_dir(disk: &dyn Disk, layout: &Layout) -> Result<Box<dyn DiskLock>, Op
 }
 
 fn load_catalogue(disk: &dyn Disk, layout: &Layout) -> Result<Option<Catalogue>, OpenError> {
-    read_catalogue(disk, &layout.dir).map_err(|error| {
-        let file = layout.dir.join("CATALOGUE").display().to_string();
-        match error {
-            CatalogueError::Damage => OpenError::CatalogueDamaged { file },
-            CatalogueError::Io(error) => OpenError::Io { context: format!("reading {file}"), error },
-        }
-    })
+    read_catalogue(disk, &layout.dir).map_err(|error| catalogue_error(layout, error))
+}
+
+pub(super) fn catalogue_error(layout: &Layout, error: CatalogueError) -> OpenError {
+    let file = layout.dir.join("CATALOGUE").display().to_string();
+    match error {
+        CatalogueError::Damage => OpenError::CatalogueDamaged { file },
+        CatalogueError::Io(error) => OpenError::Io { context: format!("reading {file}"), error },
+    }
 }
 
 /// Data without a catalogue would be taken for data of dropped tables and removed.

@@ -67,12 +67,22 @@ impl Manifest {
         Manifest::begin(disk, dir, ManifestState::default())
     }
 
-    /// Reads the manifest, then rewrites it compactly.
-    pub fn open(disk: Arc<dyn Disk>, dir: &Path) -> Result<Manifest, ManifestError> {
+    /// Writes a manifest with this state into another directory: the last step of a snapshot.
+    pub fn write_copy(disk: Arc<dyn Disk>, dir: &Path, state: ManifestState) -> Result<(), ManifestError> {
+        Manifest::begin(disk, dir, state).map(|_| ())
+    }
+
+    /// The state of the manifest in `dir`, which is only read.
+    pub fn peek(disk: &dyn Disk, dir: &Path) -> Result<ManifestState, ManifestError> {
         let path = dir.join(NAME);
         let io = |error| ManifestError::Io { file: path.display().to_string(), error };
         let bytes = disk.open(&path).map_err(io)?.read_all().map_err(io)?;
-        let state = replay(&bytes, &path.display().to_string())?;
+        replay(&bytes, &path.display().to_string())
+    }
+
+    /// Reads the manifest, then rewrites it compactly.
+    pub fn open(disk: Arc<dyn Disk>, dir: &Path) -> Result<Manifest, ManifestError> {
+        let state = Manifest::peek(&*disk, dir)?;
         Manifest::begin(disk, dir, state)
     }
 

@@ -134,6 +134,7 @@ impl Shard {
         if self.segment.replace(segment) != segment {
             self.seal_old(segment);
         }
+        self.commits_left();
     }
 
     fn apply_waiting(self: &Rc<Self>, waiting: Waiting, pin: &Pin) -> usize {
@@ -206,6 +207,10 @@ impl Shard {
             }
         }
         self.grew(grown);
+    }
+
+    pub(super) fn has_waiting_commits(&self) -> bool {
+        !self.commits.borrow().waiting.is_empty()
     }
 
     fn fail_waiting(&self, reason: &str) {

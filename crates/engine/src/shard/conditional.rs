@@ -8,7 +8,7 @@ use store::{CasOutcome, ConditionalCommit, CurrentRow, RowPosition, StoreError};
 impl Shard {
     /// The partition that the checks read belongs to this shard.
     pub async fn commit_if(self: &Rc<Self>, commit: ConditionalCommit) -> Result<CasOutcome, StoreError> {
-        self.admit().await?;
+        let _admitted = self.admit().await?;
         self.shared.metrics.conditional_commits.add(1);
         let ConditionalCommit { table, key, checks, mut mutations, provisional_timestamp, now_seconds } =
             commit;

@@ -18,7 +18,7 @@ impl Shard {
         mutations: Vec<Mutation>,
         now_seconds: u32,
     ) -> Result<(), StoreError> {
-        self.admit().await?;
+        let _admitted = self.admit().await?;
         let keys = deferred_keys(&mutations);
         if keys.is_empty() {
             return self.log_and_apply(NO_BALLOT, mutations, Holds::default()).await;

@@ -8,7 +8,7 @@ use super::Shard;
 use std::cell::Cell;
 use std::rc::Rc;
 use store::StoreError;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
 
 /// Commits of one shard that may wait for memory. The server bounds requests in flight too; this is the
 /// second line, so that waiting commits cannot hold more than a few megabytes of small mutations.
@@ -22,6 +22,11 @@ pub(super) struct Room {
     /// Some memtable must be sealed whatever its size.
     full: Cell<bool>,
     waiting: Cell<usize>,
+    /// Commits that were let in and have not ended.
+    inside: Cell<usize>,
+    left: Notify,
+    /// A snapshot is being taken.
+    paused: Cell<bool>,
     freed: Notify,
     /// The last flush failed: waiting makes no sense until one succeeds.
     stuck: Cell<bool>,
@@ -35,6 +40,9 @@ impl Room {
             active: Cell::new(0),
             full: Cell::new(false),
             waiting: Cell::new(0),
+            inside: Cell::new(0),
+            left: Notify::new(),
+            paused: Cell::new(false),
             freed: Notify::new(),
             stuck: Cell::new(false),
         }
@@ -80,46 +88,102 @@ impl Room {
     }
 
     fn is_free(&self) -> bool {
-        self.used.get() < self.bytes_max
+        self.used.get() < self.bytes_max && !self.paused.get()
+    }
+}
+
+/// A commit that was let in; it counts as under way until this is dropped.
+pub(super) struct Admitted {
+    shard: Rc<Shard>,
+}
+
+impl Drop for Admitted {
+    fn drop(&mut self) {
+        let room = &self.shard.room;
+        room.inside.set(room.inside.get() - 1);
+        room.left.notify_waiters();
+    }
+}
+
+/// Counts a commit that waits, also if it gives up.
+struct Waiter<'r>(&'r Room);
+
+impl<'r> Waiter<'r> {
+    fn new(room: &'r Room) -> Waiter<'r> {
+        room.waiting.set(room.waiting.get() + 1);
+        Waiter(room)
+    }
+}
+
+impl Drop for Waiter<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.set(self.0.waiting.get() - 1);
     }
 }
 
 impl Shard {
     /// Waits until there is memory for another commit.
-    pub(super) async fn admit(&self) -> Result<(), StoreError> {
+    pub(super) async fn admit(self: &Rc<Self>) -> Result<Admitted, StoreError> {
         if self.closing.get() {
             return Err(StoreError::Closed);
         }
-        if self.room.is_free() {
-            return Ok(());
+        if !self.room.is_free() {
+            self.wait_for_room().await?;
         }
-        self.admit_slowly().await
+        self.room.inside.set(self.room.inside.get() + 1);
+        Ok(Admitted { shard: self.clone() })
     }
 
-    async fn admit_slowly(&self) -> Result<(), StoreError> {
+    async fn wait_for_room(&self) -> Result<(), StoreError> {
         let overloaded = |what| {
             self.shared.metrics.commits_overloaded.add(1);
             Err(StoreError::Overloaded(what))
         };
         while !self.room.is_free() {
-            if self.room.stuck.get() {
+            if self.room.stuck.get() && !self.room.paused.get() {
                 return overloaded("memtables are full and cannot be flushed");
             }
             if self.room.waiting.get() >= WAITING_MAX {
                 return overloaded("memtables are full");
             }
-            self.room.waiting.set(self.room.waiting.get() + 1);
+            let _waiter = Waiter::new(&self.room);
             let freed = self.room.freed.notified();
             if self.shared.options.inline {
                 self.shared.jobs.run_pending();
             }
             freed.await;
-            self.room.waiting.set(self.room.waiting.get() - 1);
             if self.closing.get() {
                 return Err(StoreError::Closed);
             }
         }
         Ok(())
+    }
+
+    /// Lets no commit in until [`Shard::resume`]; answers when none is under way any more.
+    pub fn pause(self: &Rc<Self>, done: oneshot::Sender<bool>) {
+        self.room.paused.set(true);
+        let shard = self.clone();
+        tokio::task::spawn_local(async move {
+            loop {
+                let left = shard.room.left.notified();
+                if shard.room.inside.get() == 0 && !shard.has_waiting_commits() {
+                    // Whoever asked may have gone.
+                    let _ = done.send(true);
+                    return;
+                }
+                left.await;
+            }
+        });
+    }
+
+    pub fn resume(&self) {
+        self.room.paused.set(false);
+        self.room.freed.notify_waiters();
+    }
+
+    /// Commits were applied, or given up.
+    pub(super) fn commits_left(&self) {
+        self.room.left.notify_waiters();
     }
 
     /// Counts what recovery has put into memtables.

@@ -5,5 +5,6 @@ mod faults;
 mod harness;
 mod inline;
 mod model;
+mod snapshot;
 mod stress;
 mod threads;

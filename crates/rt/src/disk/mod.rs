@@ -33,6 +33,7 @@ pub trait Disk: Send + Sync + 'static {
     /// Names of the files and directories directly inside `dir`, sorted.
     fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>>;
 
+    /// Creates the directory and its parents where they are missing, durably.
     fn create_dir_all(&self, dir: &Path) -> io::Result<()>;
 
     /// Makes the names inside `dir` durable.

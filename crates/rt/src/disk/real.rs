@@ -51,7 +51,14 @@ impl Disk for RealDisk {
     }
 
     fn create_dir_all(&self, dir: &Path) -> io::Result<()> {
-        fs::create_dir_all(dir)
+        let created: Vec<&Path> = dir.ancestors().take_while(|d| !d.exists()).collect();
+        fs::create_dir_all(dir)?;
+        // A new directory's name is in its parent; from the outermost in.
+        for parent in created.iter().rev().filter_map(|d| d.parent()) {
+            let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+            self.sync_dir(parent)?;
+        }
+        Ok(())
     }
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
@@ -121,6 +128,9 @@ mod tests {
     #[test]
     fn files_keep_what_is_written_at_each_offset() {
         let dir = tempfile::tempdir().unwrap();
+        RealDisk.create_dir_all(&dir.path().join("x/y/z")).unwrap();
+        assert_eq!(RealDisk.list(&dir.path().join("x/y")).unwrap(), [PathBuf::from("z")]);
+        fs::remove_dir_all(dir.path().join("x")).unwrap();
         let path = dir.path().join("a");
         let file = RealDisk.create(&path).unwrap();
         assert_eq!(RealDisk.create(&path).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
