@@ -127,7 +127,8 @@ fn known(name: &str, args: &[Argument], at: usize) -> Result<DataType, QueryErro
         }
         Some(Some(data_type)) => Ok(data_type.clone()),
         _ => Err(QueryError::invalid(format!(
-            "Cannot infer type of argument {at} in call to function system.{name}: use type hint to disambiguate"
+            "Cannot infer type of argument {} in call to function system.{name}(any): use type casts to disambiguate",
+            args.get(at).map_or("", |arg| &arg.text)
         ))),
     }
 }

@@ -12,6 +12,9 @@ use query::function::{self, Argument, Function};
 use query::select::{Aggregate, AggregateKind, Source};
 use std::sync::Arc;
 
+/// What markers in a SELECT clause are called.
+pub const SELECTION: &str = "[selection]";
+
 /// What a call turned out to call.
 pub enum Callee {
     Scalar(Function),
@@ -53,11 +56,11 @@ impl Binder<'_, '_> {
             | ExprKind::Cast { .. } => self.call(written, None),
             ExprKind::TypeHint { to, .. } => {
                 let hinted = types::resolve(self.scope, &self.keyspace(), to)?;
-                self.bind(written, &hinted, "[selection]")
+                self.bind(written, &hinted, SELECTION)
             }
             ExprKind::Tuple(parts) if parts.len() == 1 => self.selector(&parts[0]),
             _ => match self.infer(written) {
-                Some(inferred) => self.bind(written, &inferred, "[selection]"),
+                Some(inferred) => self.bind(written, &inferred, SELECTION),
                 None => Err(QueryError::invalid(format!(
                     "Cannot infer type for term {} in selection clause (try using a cast to force a type)",
                     term_text(written)
@@ -129,7 +132,7 @@ impl Binder<'_, '_> {
             ExprKind::Binary { op, left, right } => self.binary(*op, left, right, expected),
             ExprKind::Negate(inner) => {
                 let inner = match self.natural(inner) {
-                    Some(natural) => self.bind(inner, &natural, "[selection]")?,
+                    Some(natural) => self.bind(inner, &natural, SELECTION)?,
                     None => self.selector(inner)?,
                 };
                 let function = function::negate_function(&inner.data_type).ok_or_else(|| {
@@ -173,17 +176,23 @@ impl Binder<'_, '_> {
                     term_text(right)
                 ))
             })?;
-        let left = self.bind(left, &left_type, "[selection]")?;
-        let right = self.bind(right, &right_type, "[selection]")?;
+        let names = (self.arg_name(0, &function.name), self.arg_name(1, &function.name));
+        let left = self.bind(left, &left_type, &names.0)?;
+        let right = self.bind(right, &right_type, &names.1)?;
         Ok(call(function, vec![left, right]))
     }
 
     fn scalar(&mut self, function: Function, args: &[ast::Expr]) -> Result<Expr, QueryError> {
         let mut bound = Vec::with_capacity(args.len());
         for (i, (arg, data_type)) in args.iter().zip(&function.args).enumerate() {
-            bound.push(self.bind(arg, data_type, &format!("arg{i}({})", function.name))?);
+            bound.push(self.bind(arg, data_type, &self.arg_name(i, &function.name))?);
         }
         Ok(call(function, bound))
+    }
+
+    /// What markers among the arguments are called.
+    fn arg_name(&self, at: usize, function: &str) -> String {
+        if self.row.is_some() { SELECTION.into() } else { format!("arg{at}({function})") }
     }
 
     fn aggregate(
@@ -262,7 +271,8 @@ impl Binder<'_, '_> {
             // Binding says what is wrong with the argument, if anything is.
             if self.row.is_some() && matches!(arg.kind, ExprKind::Marker(_) | ExprKind::Null) {
                 return Err(QueryError::invalid(format!(
-                    "Cannot infer type of argument 0 in call to function system.{word}: use type hint to disambiguate"
+                    "Cannot infer type of argument {} in call to function system.{word}(any): use type casts to disambiguate",
+                    term_text(arg)
                 )));
             }
             let returns = if kind == AggregateKind::Count { DataType::BigInt } else { DataType::Blob };

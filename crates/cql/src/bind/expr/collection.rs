@@ -1,6 +1,7 @@
 //! Literals of collections, vectors, tuples and user-defined types.
 
 use super::assign::Assignable;
+use super::call::SELECTION;
 use super::{Binder, term_text};
 use cql_syntax::ast::{self, Ident};
 use model::types::DataType;
@@ -68,7 +69,7 @@ impl Binder<'_, '_> {
                 let value = term_text(part);
                 format!("Invalid {kind} literal for {receiver}: value {value} is not of type {element}")
             })?;
-            bound.push(self.bind(part, element, &format!("value({receiver})"))?);
+            bound.push(self.bind(part, element, &part_name("value", receiver))?);
         }
         Ok(bound)
     }
@@ -92,8 +93,8 @@ impl Binder<'_, '_> {
                 let value = term_text(value);
                 format!("Invalid map literal for {receiver}: value {value} is not of type {value_type}")
             })?;
-            let key = self.bind(key, key_type, &format!("key({receiver})"))?;
-            bound.push((key, self.bind(value, value_type, &format!("value({receiver})"))?));
+            let key = self.bind(key, key_type, &part_name("key", receiver))?;
+            bound.push((key, self.bind(value, value_type, &part_name("value", receiver))?));
         }
         Ok(Expr::new(expected.clone(), Node::Map(bound)))
     }
@@ -179,6 +180,11 @@ impl Binder<'_, '_> {
             _ => Ok(()),
         }
     }
+}
+
+/// What a marker for a part of a collection is called.
+fn part_name(part: &str, receiver: &str) -> String {
+    if receiver == SELECTION { SELECTION.into() } else { format!("{part}({receiver})") }
 }
 
 fn wrong(kind: &str, receiver: &str, expected: &DataType) -> QueryError {

@@ -154,7 +154,7 @@ impl Binder<'_, '_> {
                     );
                     QueryError::invalid(text)
                 })?;
-                let key = self.bind(key, &key_type, &key_name(of))?;
+                let key = self.bind(key, &key_type, &key_name(of, &bound.data_type))?;
                 Ok(Expr::new(element_type, Node::Element(Box::new(bound), Box::new(key))))
             }
             ExprKind::Slice { of, from, to } => {
@@ -171,7 +171,9 @@ impl Binder<'_, '_> {
                     }
                 };
                 let mut end = |end: &Option<Box<ast::Expr>>| match end {
-                    Some(end) => Ok(Some(Box::new(self.bind(end, &key_type, &key_name(of))?))),
+                    Some(end) => {
+                        Ok(Some(Box::new(self.bind(end, &key_type, &key_name(of, &bound.data_type))?)))
+                    }
                     None => Ok::<_, QueryError>(None),
                 };
                 let (from, to) = (end(from)?, end(to)?);
@@ -280,8 +282,9 @@ fn only_sets_and_maps(what: &str, of: &ast::Expr) -> QueryError {
     QueryError::invalid(format!("{what} selection is only allowed on sets and maps, but {of} is a list"))
 }
 
-fn key_name(of: &ast::Expr) -> String {
-    format!("key({})", term_text(of))
+fn key_name(of: &ast::Expr, data_type: &DataType) -> String {
+    let kind = if matches!(data_type, DataType::Set { .. }) { "value" } else { "key" };
+    format!("{kind}({})", term_text(of))
 }
 
 /// The value a field is selected from, for messages.
