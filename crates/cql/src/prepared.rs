@@ -133,7 +133,7 @@ fn bind_plan(scope: Scope<'_>, statement: &Statement, markers: &mut Markers) -> 
         Statement::Explain(explain) => {
             Plan::Explain(Box::new(crate::explain::bind(scope, explain, markers)?))
         }
-        other => match crate::roles::bind(other)? {
+        other => match crate::roles::bind(scope, other)? {
             Some(role) => Plan::Role(Box::new(role)),
             None => Plan::Ddl(Box::new(crate::ddl::bind(scope, other)?)),
         },

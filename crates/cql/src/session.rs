@@ -47,6 +47,8 @@ pub struct Dialect<S: Store> {
     pub system: Arc<SystemTables>,
     pub ids: Box<dyn Ids>,
     pub limits: Limits,
+    pub passwords: Box<dyn roles::Passwords>,
+    pub(crate) grants: roles::Cache,
     snapshot: RefCell<(u64, Arc<Catalogue>)>,
 }
 
@@ -57,9 +59,10 @@ impl<S: Store> Dialect<S> {
         system: Arc<SystemTables>,
         ids: Box<dyn Ids>,
         limits: Limits,
+        passwords: Box<dyn roles::Passwords>,
     ) -> Dialect<S> {
         let snapshot = RefCell::new(shared.load());
-        Dialect { store, shared, system, ids, limits, snapshot }
+        Dialect { store, shared, system, ids, limits, passwords, grants: roles::Cache::default(), snapshot }
     }
 
     /// The current catalogue and its version; one atomic load when nothing has changed.
@@ -92,7 +95,7 @@ impl<S: Store> Dialect<S> {
         request: Request<'_>,
     ) -> Result<Answer, QueryError> {
         self.check_values(prepared, &request)?;
-        roles::authorize(self, session, prepared).await?;
+        roles::authorize(self, session, prepared, request.now_micros).await?;
         let ctx = self.context(request);
         let response = match &prepared.plan {
             Plan::Select(select) => Response::Rows(query::select::execute(select, &ctx).await?),
@@ -102,14 +105,14 @@ impl<S: Store> Dialect<S> {
                 rows_or_void(batch.execute(&ctx, &values).await?)
             }
             Plan::Use(keyspace) => self.use_keyspace(keyspace)?,
-            Plan::Ddl(plan) => self.ddl(&ctx, plan).await?,
+            Plan::Ddl(plan) => self.ddl(session, &ctx, plan).await?,
             Plan::Describe(statement) => {
                 let (_, catalogue) = self.catalogue();
                 let scope = Scope { catalogue: &catalogue, keyspace: prepared.keyspace.as_deref() };
                 Response::Rows(describe::execute(&scope, &self.system, statement, &ctx.request)?)
             }
             Plan::Explain(plan) => Response::Rows(explain::execute(plan)),
-            Plan::Role(plan) => rows_or_void(roles::execute(self, session, plan, &ctx.request).await?),
+            Plan::Role(plan) => rows_or_void(roles::execute(self, session, plan, &ctx).await?),
         };
         Ok(Answer { response, warnings: ctx.warnings.into_inner() })
     }
@@ -123,7 +126,7 @@ impl<S: Store> Dialect<S> {
         values: &[Values<'_>],
         request: Request<'_>,
     ) -> Result<Answer, QueryError> {
-        roles::authorize_writes(self, session, &statements).await?;
+        roles::authorize_writes(self, session, &statements, request.now_micros).await?;
         let plan = BatchPlan { kind, statements, timestamp: None };
         plan.check()?;
         let ctx = self.context(request);
@@ -159,8 +162,17 @@ impl<S: Store> Dialect<S> {
         }
     }
 
-    async fn ddl(&self, ctx: &Context<'_, S>, plan: &ddl::DdlPlan) -> Result<Response, QueryError> {
-        let outcome = ddl::execute(plan, &self.shared, &self.store, ctx.request.now_micros).await?;
+    async fn ddl(
+        &self,
+        session: &Session,
+        ctx: &Context<'_, S>,
+        plan: &ddl::DdlPlan,
+    ) -> Result<Response, QueryError> {
+        let now_micros = ctx.request.now_micros;
+        let outcome = ddl::execute(plan, &self.shared, &self.store, now_micros).await?;
+        if let Some(change) = &outcome.change {
+            roles::schema_changed(self, session, change, now_micros).await?;
+        }
         outcome.warnings.into_iter().for_each(|w| ctx.warn(w));
         Ok(outcome.change.map_or(Response::Void, Response::SchemaChange))
     }

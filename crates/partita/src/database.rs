@@ -156,8 +156,14 @@ async fn run_shard(
         return;
     };
     let system = Arc::new(SystemTables::new(NodeInfo::default(), parts.catalogue.clone()));
-    let dialect =
-        Dialect::new(store, parts.catalogue.clone(), system, Box::new(ids.clone()), Default::default());
+    let dialect = Dialect::new(
+        store,
+        parts.catalogue.clone(),
+        system,
+        Box::new(ids.clone()),
+        Default::default(),
+        Box::new(cql::roles::NoPasswords),
+    );
     let outcome = match index {
         0 => parts.catalogue.bootstrap(&dialect.store).await.map_err(|e| e.to_string()),
         _ => Ok(()),

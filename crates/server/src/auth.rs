@@ -1,39 +1,99 @@
-//! Passwords: verification against `system_auth.roles`, the default superuser, its warning.
+//! Passwords: hashing, verification against `system_auth.roles`, the default superuser and its warning.
 //!
-//! Hashes are bcrypt, as Cassandra's tools expect them in `salted_hash`. Verification runs on a
-//! blocking thread (it is slow on purpose) and takes the same time whether the role exists or not.
+//! Hashes are bcrypt, in the form that Cassandra reads and writes in `salted_hash`. Hashing is slow on purpose, so it
+//! runs on blocking threads, few at a time: however many clients log in at once, they wait in line, each with a few
+//! hundred bytes, and the shards keep half of the cores. An attempt takes the same time whether the role exists or not.
 
 use crate::shard::Shard;
+use cql::roles::Passwords;
 use cql::session::{Response, Session};
-use query::{QueryError, Rows};
+use query::{Bound, QueryError, Rows};
+use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::OnceLock;
+use tokio::sync::Semaphore;
 
 pub const DEFAULT_SUPERUSER: &str = "cassandra";
 const DEFAULT_PASSWORD: &str = "cassandra";
-/// bcrypt's work factor: about 50 ms, Cassandra's own default.
-const BCRYPT_COST: u32 = 10;
-/// A hash of nothing anybody types, so that unknown users cost as much as known ones.
-const DECOY_HASH: &str = "$2b$10$7EqJtq98hPqEX7fNZaFWoOhi5BWX4Z1Zk8l6d0T1hC7V1g8yJm3eO";
 
-/// Whether the role may log in with this password.
-pub async fn verify(shard: &Rc<Shard>, user: &str, password: Vec<u8>) -> bool {
-    let stored = match lookup(shard, user).await {
-        Ok(stored) => stored,
-        Err(error) => {
-            tracing::error!(%error, "roles could not be read");
-            None
-        }
-    };
-    let (hash, can_login) = stored.unwrap_or((DECOY_HASH.to_string(), false));
-    let check = tokio::task::spawn_blocking(move || bcrypt::verify(&password, &hash).unwrap_or(false));
-    check.await.unwrap_or(false) && can_login
+/// bcrypt's work factor: about 50 ms, Cassandra's own default.
+const COST: u32 = 10;
+
+/// A hash somebody wrote into the table may ask for more work; beyond this (about 3 seconds) it is not tried.
+const COST_MAX: u32 = 16;
+
+/// The hash of 32 random bytes that nobody kept, so that unknown roles cost as much as known ones.
+const DECOY_HASH: &str = "$2a$10$pJWofYkAhwSzBRZ6L4fmu.xD7a3BbJnZIsKZPYHbYAoDeLV7p2D62";
+
+/// What came of an attempt to log in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Login {
+    Granted,
+    /// No such role, no password, or another password: the client is not told which.
+    Wrong,
+    /// The password is right, but the role may not log in.
+    NotPermitted,
 }
 
-/// (salted hash, can log in) of a role.
+/// Decides about an attempt to log in.
+pub async fn verify(shard: &Rc<Shard>, user: &str, password: Vec<u8>) -> Login {
+    let stored = lookup(shard, user).await.unwrap_or_else(|error| {
+        tracing::error!(%error, "roles could not be read");
+        None
+    });
+    let (hash, can_login) = match stored {
+        Some((hash, can_login)) => (hash, Some(can_login)),
+        None => (DECOY_HASH.to_string(), None),
+    };
+    let fits = off_thread(move || matches(&password, &hash)).await.unwrap_or(false);
+    match can_login {
+        Some(true) if fits => Login::Granted,
+        Some(false) if fits => Login::NotPermitted,
+        _ => Login::Wrong,
+    }
+}
+
+/// Whether the password has this hash; compared in constant time.
+fn matches(password: &[u8], hash: &str) -> bool {
+    let cost_fits = hash.parse::<bcrypt::HashParts>().is_ok_and(|parts| parts.get_cost() <= COST_MAX);
+    cost_fits && bcrypt::verify(password, hash).unwrap_or(false)
+}
+
+/// Runs slow work on a blocking thread, when it is its turn.
+async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    static TURNS: OnceLock<Semaphore> = OnceLock::new();
+    let turns = TURNS.get_or_init(|| {
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        Semaphore::new((cores / 2).max(1))
+    });
+    // Nobody closes the semaphore, and the work does not panic.
+    let _turn = turns.acquire().await.ok()?;
+    tokio::task::spawn_blocking(work).await.ok()
+}
+
+/// Hashes passwords for the dialect.
+pub struct Bcrypt;
+
+impl Passwords for Bcrypt {
+    fn hash(&self, password: String) -> Pin<Box<dyn Future<Output = Result<String, QueryError>>>> {
+        Box::pin(hash(password.into_bytes()))
+    }
+}
+
+/// The bcrypt hash of a password, made off the shard's thread.
+async fn hash(password: Vec<u8>) -> Result<String, QueryError> {
+    let hashed = off_thread(move || bcrypt::hash_with_result(password, COST)).await;
+    match hashed {
+        // Cassandra reads no newer form than 2a; the bits are the same.
+        Some(Ok(parts)) => Ok(parts.format_for_version(bcrypt::Version::TwoA)),
+        _ => Err(QueryError::invalid("The password cannot be hashed; choose another without NUL characters")),
+    }
+}
+
+/// (salted hash, can log in) of a role that has a password.
 async fn lookup(shard: &Rc<Shard>, user: &str) -> Result<Option<(String, bool)>, QueryError> {
     let text = "SELECT salted_hash, can_login FROM system_auth.roles WHERE role = ?";
-    let rows = run(shard, text, &[query::Bound::Value(user.as_bytes())]).await?;
-    let Some(rows) = rows else { return Ok(None) };
+    let Some(rows) = run(shard, text, &[Bound::Value(user.as_bytes())]).await? else { return Ok(None) };
     let first = rows.values().next().and_then(|row| {
         let hash = String::from_utf8(row.first().copied().flatten()?.to_vec()).ok()?;
         let can_login = row.get(1).copied().flatten() == Some(&[1]);
@@ -42,8 +102,7 @@ async fn lookup(shard: &Rc<Shard>, user: &str) -> Result<Option<(String, bool)>,
     Ok(first)
 }
 
-/// Creates the default superuser if there is no role at all, and warns while its password is the
-/// one everybody knows.
+/// Creates the default superuser if there is no role at all, and warns while its password is the one everybody knows.
 pub async fn bootstrap(shard: &Rc<Shard>) -> Result<(), QueryError> {
     if !shard.authentication() {
         return Ok(());
@@ -51,31 +110,24 @@ pub async fn bootstrap(shard: &Rc<Shard>) -> Result<(), QueryError> {
     let rows = run(shard, "SELECT role FROM system_auth.roles LIMIT 1", &[]).await?;
     if rows.is_none_or(|rows| rows.count == 0) {
         let hash = hash(DEFAULT_PASSWORD.as_bytes().to_vec()).await?;
-        let text = "INSERT INTO system_auth.roles (role, can_login, is_superuser, member_of, salted_hash) \
-                    VALUES (?, true, true, null, ?)";
-        let values =
-            [query::Bound::Value(DEFAULT_SUPERUSER.as_bytes()), query::Bound::Value(hash.as_bytes())];
+        // As of the beginning of time, as in Cassandra: whatever anybody wrote about this role is newer.
+        let text = "INSERT INTO system_auth.roles (role, can_login, is_superuser, salted_hash) \
+                    VALUES (?, true, true, ?) USING TIMESTAMP 0";
+        let values = [Bound::Value(DEFAULT_SUPERUSER.as_bytes()), Bound::Value(hash.as_bytes())];
         run(shard, text, &values).await?;
+        tracing::info!("created the default superuser \"{DEFAULT_SUPERUSER}\"");
     }
-    if verify(shard, DEFAULT_SUPERUSER, DEFAULT_PASSWORD.into()).await {
+    if verify(shard, DEFAULT_SUPERUSER, DEFAULT_PASSWORD.into()).await == Login::Granted {
         tracing::warn!(
-            "the superuser \"cassandra\" still has its default password: change it with ALTER ROLE cassandra WITH PASSWORD = '...'"
+            "SECURITY: the superuser \"cassandra\" still has the password that everybody knows. Anybody who can reach \
+             this server owns its data. Change it now: ALTER ROLE cassandra WITH PASSWORD = '...'"
         );
     }
     Ok(())
 }
 
-/// The bcrypt hash of a password, made off the shard's thread.
-pub async fn hash(password: Vec<u8>) -> Result<String, QueryError> {
-    let hashed = tokio::task::spawn_blocking(move || bcrypt::hash(password, BCRYPT_COST)).await;
-    match hashed {
-        Ok(Ok(hash)) => Ok(hash),
-        _ => Err(QueryError::invalid("The password cannot be hashed: bcrypt takes at most 72 bytes")),
-    }
-}
-
 /// Runs a statement as the server itself.
-async fn run(shard: &Rc<Shard>, text: &str, values: &[query::Bound<'_>]) -> Result<Option<Rows>, QueryError> {
+async fn run(shard: &Rc<Shard>, text: &str, values: &[Bound<'_>]) -> Result<Option<Rows>, QueryError> {
     let session = Session::default();
     let prepared = shard.dialect.prepare(&session, None, text)?;
     let request = query::Request::new(query::Values(values), shard.ids.now_micros());
@@ -83,5 +135,57 @@ async fn run(shard: &Rc<Shard>, text: &str, values: &[query::Bound<'_>]) -> Resu
     match answer.response {
         Response::Rows(rows) => Ok(Some(rows)),
         _ => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wait<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    }
+
+    #[test]
+    fn hashes_are_salted_and_in_cassandras_form() {
+        let (one, two) =
+            (wait(hash(b"secret".to_vec())).unwrap(), wait(Bcrypt.hash("secret".into())).unwrap());
+        assert!(one.starts_with("$2a$10$") && one.len() == 60, "{one}");
+        assert_ne!(one, two);
+        assert!(matches(b"secret", &one) && matches(b"secret", &two));
+        assert!(!matches(b"Secret", &one));
+        assert!(!matches(b"", &one));
+    }
+
+    #[test]
+    fn hashes_made_by_cassandra_are_accepted() {
+        // From a role of Cassandra 5.0.6 with the password "cassandra".
+        let hash = "$2a$10$E9Yan4giZI9FgjGTiBhfxunwloXWNRJg/xaTN6SCyJNox.o8BW9wu";
+        assert!(matches(b"cassandra", hash));
+        assert!(!matches(b"cassandra ", hash));
+    }
+
+    #[test]
+    fn the_decoy_costs_as_much_as_a_real_hash() {
+        let parts: bcrypt::HashParts = DECOY_HASH.parse().unwrap();
+        assert_eq!(parts.get_cost(), COST);
+        // An error would be fast; a mismatch is not.
+        assert!(!bcrypt::verify(b"anything", DECOY_HASH).unwrap());
+    }
+
+    #[test]
+    fn damaged_and_excessive_hashes_match_nothing() {
+        assert!(!matches(b"x", ""));
+        assert!(!matches(b"x", "plain text"));
+        // Would take days.
+        assert!(!matches(b"x", "$2a$31$pJWofYkAhwSzBRZ6L4fmu.xD7a3BbJnZIsKZPYHbYAoDeLV7p2D62"));
+    }
+
+    #[test]
+    fn only_the_first_72_bytes_count_as_in_cassandra() {
+        let long = wait(hash(vec![b'a'; 100])).unwrap();
+        assert!(matches(&[b'a'; 72], &long));
+        assert!(matches(&[b'a'; 200], &long));
+        assert!(!matches(&[b'a'; 71], &long));
     }
 }

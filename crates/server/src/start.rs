@@ -160,7 +160,8 @@ async fn run_shard(
         let _ = ready.send(Err(format!("the engine has no shard {index}")));
         return;
     };
-    let dialect = Dialect::new(store, shared.catalogue.clone(), system, Box::new(ids.clone()), limits);
+    let passwords = Box::new(auth::Bcrypt);
+    let dialect = Dialect::new(store, shared.catalogue.clone(), system, Box::new(ids.clone()), limits, passwords);
     let shard = Rc::new(Shard { index, dialect, ids, bound: Bound::default(), shared });
     let outcome = if index == 0 { bootstrap(&shard).await } else { Ok(()) };
     // The starter waits for exactly one message per shard; if it is gone, so is the server.

@@ -38,6 +38,8 @@ pub struct SharedCatalogue {
     listeners: RwLock<Vec<Listener>>,
     host_id: [u8; 16],
     data_center: String,
+    /// Moves on when roles or permissions change.
+    pub grants: crate::roles::Generation,
     /// What the store held when it was opened.
     opened: Option<Vec<u8>>,
 }
@@ -57,6 +59,7 @@ impl SharedCatalogue {
             listeners: RwLock::default(),
             host_id: host_id.unwrap_or_else(|| fresh_host_id(now_micros)),
             data_center: DATA_CENTER.into(),
+            grants: Default::default(),
             opened: stored.map(<[u8]>::to_vec),
         })
     }

@@ -23,23 +23,29 @@ pub struct Bench {
 /// 2023-11-14, far from every edge.
 const START_MICROS: i64 = 1_700_000_000_000_000;
 
+#[allow(dead_code)] // Each test binary uses some of these.
 impl Bench {
     /// With keyspace `ks` in use and the given statement run in it.
     pub fn new(ddl: &str) -> Bench {
-        let clock = Arc::new(ManualClock::at_micros(START_MICROS));
-        let shared = Arc::new(SharedCatalogue::open(None, START_MICROS).unwrap());
-        let system = Arc::new(SystemTables::new(NodeInfo::default(), shared.clone()));
-        let ids = Rc::new(ShardIds::new(clock.clone(), 0, 7));
-        let dialect =
-            Dialect::new(NaiveStore::new(), shared, system, Box::new(ids.clone()), Default::default(), Box::new(Plain));
-        let mut bench = Bench { dialect, clock, ids, session: Session::default() };
-        wait(bench.dialect.shared.bootstrap(&bench.dialect.store)).unwrap();
+        let mut bench = Bench::bare();
         bench
             .run("CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
             .unwrap();
         bench.session.keyspace = Some("ks".into());
         bench.run(ddl).unwrap();
         bench
+    }
+
+    /// With nothing but the system tables.
+    pub fn bare() -> Bench {
+        let clock = Arc::new(ManualClock::at_micros(START_MICROS));
+        let shared = Arc::new(SharedCatalogue::open(None, START_MICROS).unwrap());
+        let system = Arc::new(SystemTables::new(NodeInfo::default(), shared.clone()));
+        let ids = Rc::new(ShardIds::new(clock.clone(), 0, 7));
+        let (store, limits) = (NaiveStore::new(), Default::default());
+        let dialect = Dialect::new(store, shared, system, Box::new(ids.clone()), limits, Box::new(Plain));
+        wait(dialect.shared.bootstrap(&dialect.store)).unwrap();
+        Bench { dialect, clock, ids, session: Session::default() }
     }
 
     pub fn pass_seconds(&mut self, seconds: i64) {
@@ -62,6 +68,17 @@ impl Bench {
         let bound: Vec<Bound<'_>> = values.iter().map(|v| v.map_or(Bound::Null, Bound::Value)).collect();
         let request = Request::new(Values(&bound), self.ids.now_micros());
         show(self.request(text, request).map(|answer| answer.response))
+    }
+
+    /// The whole answer.
+    pub fn answer(&mut self, text: &str) -> Result<Answer, QueryError> {
+        let now = self.ids.now_micros();
+        self.request(text, Request::new(Values::NONE, now))
+    }
+
+    /// From now on statements are this role's; `None` is the server itself.
+    pub fn log_in(&mut self, role: Option<&str>) {
+        self.session.role = role.map(Into::into);
     }
 
     fn request(&mut self, text: &str, request: Request<'_>) -> Result<Answer, QueryError> {
@@ -140,6 +157,7 @@ fn wait<F: Future>(future: F) -> F::Output {
 }
 
 /// Runs a script: a line per statement, indented lines below it are the answer.
+#[allow(dead_code)]
 pub fn check(bench: &mut Bench, script: &str) {
     let mut lines = script.lines().filter(|l| !l.trim().is_empty()).peekable();
     let base = indent(lines.peek().unwrap());
@@ -154,6 +172,7 @@ pub fn check(bench: &mut Bench, script: &str) {
     }
 }
 
+#[allow(dead_code)]
 fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
@@ -168,7 +187,7 @@ fn show(answer: Result<Response, QueryError>) -> Vec<String> {
     }
 }
 
-fn show_rows(rows: &Rows) -> Vec<String> {
+pub fn show_rows(rows: &Rows) -> Vec<String> {
     let row = |values: Vec<Option<&[u8]>>| {
         let cells = rows.columns.iter().zip(values);
         let cells = cells.map(|(spec, value)| format_literal(&spec.data_type, value));

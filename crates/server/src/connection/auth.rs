@@ -1,27 +1,40 @@
-//! Authentication of a connection: SASL PLAIN against the roles table.
+//! Authentication of a connection: SASL PLAIN against the roles table. Texts and classes are Cassandra's.
 
 use super::Peer;
 use super::handle::{Failure, Head};
+use crate::auth::{Login, verify};
 use crate::shard::Shard;
 use cql_wire::{ErrorKind, ErrorMessage, Reply, Response};
 use std::rc::Rc;
 
-/// Checks the client's credentials; the connection goes on only if they are right.
+/// Checks the client's credentials; the connection goes on only if they are right. The client may try again.
 pub async fn respond(
     shard: &Rc<Shard>,
     peer: &Rc<Peer>,
     head: Head,
     token: Option<&[u8]>,
 ) -> Result<(), Failure> {
-    let (user, password) = credentials(token.unwrap_or_default()).ok_or_else(|| {
-        let text = "The authentication token is not authzid NUL user NUL password";
-        Failure::Wire(ErrorMessage::new(ErrorKind::Protocol, text))
-    })?;
-    let good = crate::auth::verify(shard, &user, password).await;
-    if !good {
-        tracing::warn!(peer = %peer.address, user, "authentication failed");
-        let text = format!("Provided username {user} and/or password are incorrect");
-        return Err(Failure::Wire(ErrorMessage::new(ErrorKind::BadCredentials, text)));
+    // This request is one. More would let one connection fill the line of passwords to be checked.
+    if peer.in_flight.get() > 1 {
+        let text = "An authentication is under way on this connection; wait for its answer";
+        return Err(Failure::Wire(ErrorMessage::new(ErrorKind::Protocol, text)));
+    }
+    let refuse = |text: String| Failure::Wire(ErrorMessage::new(ErrorKind::BadCredentials, text));
+    if peer.session.borrow().role.is_some() {
+        let text = "The connection is authenticated already";
+        return Err(Failure::Wire(ErrorMessage::new(ErrorKind::Protocol, text)));
+    }
+    let (user, password) = credentials(token.unwrap_or_default()).map_err(|text| refuse(text.into()))?;
+    match verify(shard, &user, password).await {
+        Login::Granted => {}
+        Login::Wrong => {
+            tracing::warn!(peer = %peer.address, user, "authentication failed");
+            return Err(refuse(format!("Provided username {user} and/or password are incorrect")));
+        }
+        Login::NotPermitted => {
+            tracing::warn!(peer = %peer.address, user, "a role without LOGIN tried to log in");
+            return Err(refuse(format!("{user} is not permitted to log in")));
+        }
     }
     peer.session.borrow_mut().role = Some(user.into());
     peer.authenticated.set(true);
@@ -30,12 +43,19 @@ pub async fn respond(
     Ok(())
 }
 
-/// `authzid NUL user NUL password`, read from the end as Cassandra does.
-fn credentials(token: &[u8]) -> Option<(String, Vec<u8>)> {
+/// User and password of `authzid NUL user NUL password`, read from the end as Cassandra does.
+fn credentials(token: &[u8]) -> Result<(String, Vec<u8>), &'static str> {
     let mut parts = token.rsplitn(3, |&b| b == 0);
-    let password = parts.next()?.to_vec();
-    let user = String::from_utf8(parts.next()?.to_vec()).ok()?;
-    Some((user, password)).filter(|(user, _)| !user.is_empty())
+    let (password, user, authorization) = (parts.next(), parts.next(), parts.next());
+    let password = password.filter(|p| !p.is_empty() && user.is_some()).ok_or("Password must not be null")?;
+    let user = user.filter(|u| !u.is_empty()).ok_or("Authentication ID must not be null")?;
+    match authorization {
+        None => Err("Authentication ID must not be null"),
+        Some(rest) if rest.contains(&0) => {
+            Err("Credential format error: username or password is empty or contains NUL(\\0) character")
+        }
+        Some(_) => Ok((String::from_utf8_lossy(user).into_owned(), password.to_vec())),
+    }
 }
 
 #[cfg(test)]
@@ -44,10 +64,21 @@ mod tests {
 
     #[test]
     fn tokens_are_read_from_the_end() {
-        assert_eq!(credentials(b"\0bob\0secret"), Some(("bob".into(), b"secret".to_vec())));
-        assert_eq!(credentials(b"admin\0bob\0secret"), Some(("bob".into(), b"secret".to_vec())));
-        assert_eq!(credentials(b"bob\0secret"), Some(("bob".into(), b"secret".to_vec())));
-        assert_eq!(credentials(b"bob"), None);
-        assert_eq!(credentials(b"\0\0secret"), None);
+        let good = Ok(("bob".to_string(), b"secret".to_vec()));
+        assert_eq!(credentials(b"\0bob\0secret"), good);
+        assert_eq!(credentials(b"admin\0bob\0secret"), good);
+    }
+
+    /// Tokens and answers as a Cassandra 5.0.6 gave them.
+    #[test]
+    fn incomplete_tokens_are_refused() {
+        let no_password = Err("Password must not be null");
+        let no_user = Err("Authentication ID must not be null");
+        assert_eq!(credentials(b""), no_password);
+        assert_eq!(credentials(b"bob"), no_password);
+        assert_eq!(credentials(b"\0bob\0"), no_password);
+        assert_eq!(credentials(b"\0\0secret"), no_user);
+        assert_eq!(credentials(b"bob\0secret"), no_user);
+        assert!(credentials(b"a\0b\0bob\0secret").unwrap_err().starts_with("Credential format error"));
     }
 }

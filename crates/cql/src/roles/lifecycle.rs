@@ -1,0 +1,66 @@
+//! What happens to permissions when keyspaces and tables come and go.
+//!
+//! Whoever creates something may do everything with it. What is dropped takes the permissions on it along. Should a
+//! crash fall between a drop and that, creating something of the same name removes what was left, so permissions on a
+//! thing never outlive it.
+
+use super::permissions::{granting, revoking_all_on};
+use super::resource::Resource;
+use super::tables::Tables;
+use crate::ddl::{ChangeKind, ChangeTarget, SchemaChange};
+use crate::session::{Dialect, Session};
+use query::QueryError;
+use store::Store;
+
+/// Call it after a change of the schema has become visible.
+pub(crate) async fn schema_changed<S: Store>(
+    dialect: &Dialect<S>,
+    session: &Session,
+    change: &SchemaChange,
+    now_micros: i64,
+) -> Result<(), QueryError> {
+    let keyspace = &change.keyspace;
+    let resources = match &change.target {
+        ChangeTarget::Keyspace => {
+            vec![Resource::Keyspace(keyspace.clone()), Resource::FunctionsIn(keyspace.clone())]
+        }
+        ChangeTarget::Table(table) => vec![Resource::Table(keyspace.clone(), table.clone())],
+        ChangeTarget::Type(_) => return Ok(()),
+    };
+    let tables = Tables::new(dialect, now_micros);
+    match change.kind {
+        ChangeKind::Updated => Ok(()),
+        ChangeKind::Dropped => revoke(&tables, change, &resources, now_micros).await,
+        ChangeKind::Created => {
+            // As of the moment before, so that what is granted now stays.
+            revoke(&tables, change, &resources, now_micros - 1).await?;
+            let Some(creator) = &session.role else { return Ok(()) };
+            let writes = resources.iter().flat_map(|r| granting(creator, r, r.applicable())).collect();
+            tables.write(writes).await
+        }
+    }
+}
+
+/// Takes all permissions on these and on everything in them from everybody.
+async fn revoke<S: Store>(
+    tables: &Tables<'_, S>,
+    change: &SchemaChange,
+    resources: &[Resource],
+    micros: i64,
+) -> Result<(), QueryError> {
+    let mut writes = Vec::new();
+    for resource in resources {
+        writes.extend(revoking_all_on(tables, resource).await?);
+    }
+    if change.target == ChangeTarget::Keyspace {
+        let inside: Vec<String> = resources.iter().map(|resource| format!("{}/", resource.name())).collect();
+        for name in tables.granted_resources().await? {
+            if inside.iter().any(|prefix| name.starts_with(prefix))
+                && let Some(resource) = Resource::stored(&name)
+            {
+                writes.extend(revoking_all_on(tables, &resource).await?);
+            }
+        }
+    }
+    tables.write_at(writes, micros).await
+}

@@ -1,0 +1,95 @@
+//! Roles and permissions, as Cassandra 5.0 has them with its password authenticator, role manager and authorizer.
+//!
+//! Everything is stored in the tables of `system_auth` and nowhere else. Whether a statement is allowed is decided from
+//! a short-lived copy per shard (`grants`). Verifying passwords at login is the server's business.
+//!
+//! A session without a role is the server itself or a client of a server without authentication: it may do everything
+//! except manage roles.
+
+mod authorize;
+mod bind;
+mod grants;
+mod lifecycle;
+mod list;
+mod member;
+mod permission;
+mod permissions;
+mod resource;
+mod role;
+mod tables;
+
+pub use authorize::{authorize, authorize_writes};
+pub use bind::{RolePlan, bind};
+pub use grants::{Cache, Generation};
+pub(crate) use lifecycle::schema_changed;
+
+use crate::session::{Dialect, Session};
+use grants::{Grants, grants};
+use query::{Context, QueryError, Rows};
+use std::pin::Pin;
+use std::rc::Rc;
+use store::Store;
+use tables::Tables;
+
+/// Makes password hashes. It is slow on purpose, so it must not run on a shard's thread.
+pub trait Passwords {
+    fn hash(&self, password: String) -> Pin<Box<dyn Future<Output = Result<String, QueryError>>>>;
+}
+
+/// For databases that nobody logs in to: there, statements on roles are refused before a password matters.
+pub struct NoPasswords;
+
+impl Passwords for NoPasswords {
+    fn hash(&self, _: String) -> Pin<Box<dyn Future<Output = Result<String, QueryError>>>> {
+        Box::pin(std::future::ready(Err(QueryError::invalid("This database has no passwords"))))
+    }
+}
+
+/// One statement on roles under way: who asks, and the tables.
+struct Asked<'a, S: Store> {
+    dialect: &'a Dialect<S>,
+    ctx: &'a Context<'a, S>,
+    tables: Tables<'a, S>,
+    /// `None`: nobody is logged in.
+    grants: Option<Rc<Grants>>,
+}
+
+impl<S: Store> Asked<'_, S> {
+    /// Who asks. Nobody may manage roles without being somebody.
+    fn grants(&self) -> Result<&Grants, QueryError> {
+        self.grants.as_deref().ok_or_else(|| {
+            let text = "You have to be logged in and not anonymous to perform this request";
+            QueryError::Unauthorized(text.into())
+        })
+    }
+}
+
+/// Executes a statement on roles.
+pub async fn execute<S: Store>(
+    dialect: &Dialect<S>,
+    session: &Session,
+    plan: &RolePlan,
+    ctx: &Context<'_, S>,
+) -> Result<Option<Rows>, QueryError> {
+    let now_micros = ctx.request.now_micros;
+    let grants = match &session.role {
+        Some(role) => Some(grants(dialect, role, now_micros).await?),
+        None => None,
+    };
+    let asked = Asked { dialect, ctx, tables: Tables::new(dialect, now_micros), grants };
+    match plan {
+        RolePlan::Create(create) => role::create(&asked, create).await.map(|()| None),
+        RolePlan::Alter(alter) => role::alter(&asked, alter).await.map(|()| None),
+        RolePlan::Drop { name, if_exists } => role::drop(&asked, name, *if_exists).await.map(|()| None),
+        RolePlan::GrantRole { role, member } => member::grant(&asked, role, member).await.map(|()| None),
+        RolePlan::RevokeRole { role, member } => member::revoke(&asked, role, member).await.map(|()| None),
+        RolePlan::Grant(change) => permissions::grant(&asked, change).await.map(|()| None),
+        RolePlan::Revoke(change) => permissions::revoke(&asked, change).await.map(|()| None),
+        RolePlan::AddIdentity(add) => role::add_identity(&asked, add).await.map(|()| None),
+        RolePlan::DropIdentity(drop) => role::drop_identity(&asked, drop).await.map(|()| None),
+        RolePlan::ListRoles(query) => list::roles(&asked, query).await.map(Some),
+        RolePlan::ListUsers => list::users(&asked).await.map(Some),
+        RolePlan::ListSuperusers => list::superusers(&asked).await.map(Some),
+        RolePlan::ListPermissions(query) => list::permissions(&asked, query).await,
+    }
+}
