@@ -1,1 +1,27 @@
-//! Review rules, growth model, table derivation, what-if simulation. Works on text alone.
+//! Review rules, growth model and their reports. Works on text alone.
+//!
+//! [`review`] reads CQL files (tables, indexes, views, access patterns, plain statements) and gives a [`Review`]: findings
+//! with rule, severity, place, reason and repair, and every syntax error. [`review_statement`] is the same for one DDL
+//! statement inside a server. [`output`] writes a review as text, JSON, SARIF or one HTML page.
+//!
+//! Everything here is a pure function of the texts: no files, no clock, no running store. Any text gives a review,
+//! never a panic.
+
+pub mod catalogue;
+mod entry;
+pub mod facts;
+pub mod finding;
+pub mod fix;
+pub mod growth;
+mod numbers;
+pub mod output;
+pub mod rules;
+pub mod source;
+mod suppress;
+mod units;
+pub mod vocabulary;
+
+pub use catalogue::Catalogue;
+pub use entry::{Review, review, review_catalogue, review_statement, warnings};
+pub use finding::{Finding, ReadError, Severity};
+pub use source::{Place, SourceFile};

@@ -1,0 +1,79 @@
+//! The entry points: texts in, findings out.
+
+use crate::catalogue::Catalogue;
+use crate::facts::Facts;
+use crate::finding::{Finding, Findings, ReadError, Severity};
+use crate::rules::{self, Context};
+use crate::source::SourceFile;
+use crate::suppress;
+
+/// The result of a review, with all that is needed to print it.
+#[derive(Debug)]
+pub struct Review {
+    pub catalogue: Catalogue,
+    /// One per table of the catalogue.
+    pub facts: Vec<Facts>,
+    /// In order of place.
+    pub findings: Vec<Finding>,
+}
+
+impl Review {
+    pub fn errors(&self) -> &[ReadError] {
+        &self.catalogue.errors
+    }
+
+    pub fn count(&self, severity: Severity) -> usize {
+        self.findings.iter().filter(|f| f.severity == severity).count()
+    }
+
+    /// Whether any finding is an error.
+    pub fn has_errors(&self) -> bool {
+        self.count(Severity::Error) > 0
+    }
+}
+
+/// Reviews CQL files, given as name and text.
+pub fn review<N: Into<String>, T: Into<String>>(files: impl IntoIterator<Item = (N, T)>) -> Review {
+    let files = files.into_iter().map(|(name, text)| SourceFile::new(name, text)).collect();
+    review_catalogue(Catalogue::read(files))
+}
+
+/// Reviews what has been read.
+pub fn review_catalogue(catalogue: Catalogue) -> Review {
+    let facts: Vec<Facts> =
+        catalogue.tables.iter().enumerate().map(|(at, table)| Facts::of(&catalogue, at, table)).collect();
+    let mut findings = Findings::default();
+    let context = Context { catalogue: &catalogue, facts: &facts };
+    for rule in rules::ALL {
+        (rule.check)(&context, &mut findings);
+    }
+    let mut findings = suppress::apply(&catalogue, findings.into_list());
+    findings.sort_by_key(|f| (f.place.file, f.place.span.start, std::cmp::Reverse(f.severity)));
+    Review { catalogue, facts, findings }
+}
+
+/// Reviews one DDL statement inside a server: `known` holds the statements that exist already (tables it refers to,
+/// access patterns), and only findings in `statement` are returned. No I/O.
+pub fn review_statement(keyspace: Option<&str>, statement: &str, known: &[&str]) -> Vec<Finding> {
+    let mut before = String::new();
+    if let Some(keyspace) = keyspace {
+        before.push_str(&format!("USE {};\n", cql_syntax::maybe_quote(keyspace)));
+    }
+    for text in known {
+        before.push_str(text.trim_end().trim_end_matches(';'));
+        before.push_str(";\n");
+    }
+    let start = before.len() as u32;
+    before.push_str(statement);
+    let review = review([("statement", before)]);
+    review.findings.into_iter().filter(|f| f.place.span.start >= start).collect()
+}
+
+/// Findings as short texts for a CQL response: `rule: message`. Advice is left out: a driver logs every warning.
+pub fn warnings(findings: &[Finding]) -> Vec<String> {
+    findings
+        .iter()
+        .filter(|f| f.severity >= Severity::Warning)
+        .map(|f| format!("review {} ({}): {}", f.severity, f.rule, f.message))
+        .collect()
+}

@@ -1,0 +1,194 @@
+//! Repairs as runnable CQL: tables made from a table with another key, printed by the syntax crate.
+
+use crate::catalogue::{Column, Table};
+use crate::vocabulary::Grain;
+use cql_syntax::Span;
+use cql_syntax::ast::{
+    ClusteringItem, ColumnDef, CreateTable, DataType, Ident, NativeType, PrimaryKey, QualifiedName,
+    SortOrder, TableOption,
+};
+use std::fmt::Write;
+
+/// A table under construction.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    create: CreateTable,
+    partition: Vec<String>,
+    clustering: Vec<(String, bool)>,
+}
+
+impl Draft {
+    /// Columns, key and order of a table.
+    pub fn of(table: &Table) -> Draft {
+        let mut create = table.statement.clone();
+        create.if_not_exists = false;
+        if create.name.keyspace.is_none() {
+            create.name.keyspace = table.keyspace.as_ref().map(Ident::new);
+        }
+        let name = |c: &Column| c.name.clone();
+        let clustering = table
+            .clustering
+            .iter()
+            .filter_map(|item| table.columns.get(item.column).map(|c| (c.name.clone(), item.descending)))
+            .collect();
+        Draft { create, partition: table.partition_columns().map(name).collect(), clustering }
+    }
+
+    /// The same with another name.
+    pub fn named(mut self, name: &str) -> Draft {
+        let keyspace = self.create.name.keyspace.take();
+        self.create.name = QualifiedName { keyspace, name: Ident::new(name) };
+        self
+    }
+
+    /// Another key. Columns of the new partition key leave the clustering key.
+    pub fn keyed(mut self, partition: Vec<String>, clustering: Vec<(String, bool)>) -> Draft {
+        self.clustering = clustering.into_iter().filter(|(name, _)| !partition.contains(name)).collect();
+        self.partition = partition;
+        self
+    }
+
+    /// A further column of the partition key, declared if the table does not have it.
+    pub fn partition_with(mut self, column: &str, native: NativeType) -> Draft {
+        self.declare(column, native);
+        self.clustering.retain(|(name, _)| name != column);
+        if !self.partition.iter().any(|name| name == column) {
+            self.partition.push(column.to_string());
+        }
+        self
+    }
+
+    /// A further clustering column at the end, declared if the table does not have it.
+    pub fn clustering_with(mut self, column: &str, native: NativeType) -> Draft {
+        self.declare(column, native);
+        if !self.clustering.iter().any(|(name, _)| name == column)
+            && !self.partition.iter().any(|p| p == column)
+        {
+            self.clustering.push((column.to_string(), false));
+        }
+        self
+    }
+
+    pub fn without_column(mut self, column: &str) -> Draft {
+        self.create.columns.retain(|c| c.name.name != column);
+        self
+    }
+
+    /// A further plain column.
+    pub fn with_column(mut self, column: &str, native: NativeType) -> Draft {
+        let known = self.create.columns.iter().any(|c| c.name.name == column);
+        if !known {
+            self.create.columns.push(definition(column, native));
+        }
+        self
+    }
+
+    pub fn without_counters(mut self) -> Draft {
+        self.create.columns.retain(|c| crate::vocabulary::native(&c.data_type) != Some(NativeType::Counter));
+        self
+    }
+
+    pub fn with_ttl(mut self, seconds: u64) -> Draft {
+        use cql_syntax::ast::{Literal, Property, PropertyValue};
+        self.create
+            .options
+            .retain(|o| !matches!(o, TableOption::Property(p) if p.name.name == "default_time_to_live"));
+        self.create.options.push(TableOption::Property(Property {
+            name: Ident::new("default_time_to_live"),
+            value: PropertyValue::Literal(Literal::Integer(seconds.to_string()), Span::default()),
+            span: Span::default(),
+        }));
+        self
+    }
+
+    fn declare(&mut self, column: &str, native: NativeType) {
+        if !self.create.columns.iter().any(|c| c.name.name == column) {
+            let at = self.partition.len().min(self.create.columns.len());
+            self.create.columns.insert(at, definition(column, native));
+        }
+    }
+
+    /// The statement, with a semicolon.
+    pub fn print(mut self) -> String {
+        self.create.primary_keys = vec![PrimaryKey {
+            partition: self.partition.iter().map(Ident::new).collect(),
+            clustering: self.clustering.iter().map(|(name, _)| Ident::new(name)).collect(),
+            span: Span::default(),
+        }];
+        self.create.options.retain(|o| !matches!(o, TableOption::ClusteringOrder(..)));
+        if self.clustering.is_empty() {
+            for column in &mut self.create.columns {
+                column.is_static = false;
+            }
+        }
+        if self.clustering.iter().any(|(_, descending)| *descending) {
+            let items = self.clustering.iter().map(|(name, descending)| ClusteringItem {
+                column: Ident::new(name),
+                order: if *descending { SortOrder::Desc } else { SortOrder::Asc },
+                span: Span::default(),
+            });
+            self.create.options.insert(0, TableOption::ClusteringOrder(items.collect(), Span::default()));
+        }
+        let mut out = String::new();
+        // Writing to a String cannot fail.
+        let _ = write!(out, "{:#};", self.create);
+        out
+    }
+}
+
+fn definition(column: &str, native: NativeType) -> ColumnDef {
+    let data_type = DataType::native(native);
+    ColumnDef { name: Ident::new(column), data_type, is_static: false, mask: None, span: Span::default() }
+}
+
+/// The table with a time bucket of this length in its partition key.
+pub fn with_time_bucket(table: &Table, grain: Grain) -> Draft {
+    let (column, native) = match grain {
+        Grain::Hour | Grain::Minute => (grain.word(), NativeType::Timestamp),
+        Grain::Day | Grain::Unknown => ("day", NativeType::Date),
+        _ => (grain.word(), NativeType::Text),
+    };
+    // A bucket that already exists in the clustering key only has to move.
+    let existing = table.clustering_columns().find(|c| c.meaning.is_bucket());
+    let column = existing.map_or(column, |c| c.name.as_str());
+    let name = format!("{}_by_{}", table.name, grain_word(grain));
+    let mut draft = Draft::of(table).named(&name).partition_with(column, native);
+    // Newest first is what a bucketed history is read for.
+    if let Some(first) = draft.clustering.first_mut() {
+        let is_time = table.column(&first.0).is_some_and(Column::is_chronological);
+        first.1 = first.1 || is_time;
+    }
+    draft
+}
+
+fn grain_word(grain: Grain) -> &'static str {
+    if grain == Grain::Unknown { "day" } else { grain.word() }
+}
+
+/// The table with a hash bucket in its partition key.
+pub fn with_hash_bucket(table: &Table) -> Draft {
+    Draft::of(table).named(&format!("{}_by_bucket", table.name)).partition_with("bucket", NativeType::Int)
+}
+
+/// `keyspace.table` or `table`.
+pub fn qualified(table: &Table) -> String {
+    let name = match &table.keyspace {
+        Some(keyspace) => QualifiedName::qualified(keyspace, &table.name),
+        None => QualifiedName::unqualified(&table.name),
+    };
+    name.to_string()
+}
+
+/// A declaration of the number that would settle a doubt.
+pub fn declaration(table: &Table, numbers: &str) -> String {
+    let mut relations = String::new();
+    for (at, column) in table.partition_columns().enumerate() {
+        let join = if at == 0 { "WHERE" } else { "AND" };
+        let _ = write!(relations, " {join} {} = ?", cql_syntax::maybe_quote(&column.name));
+    }
+    let name = cql_syntax::maybe_quote(&format!("read_{}", table.name)).to_string();
+    format!(
+        "CREATE ACCESS PATTERN {name} AS SELECT * FROM {}{relations} LIMIT 100 WITH {numbers};",
+        qualified(table)
+    )
+}

@@ -1,0 +1,3 @@
+//! A review as text, JSON, SARIF or HTML.
+
+pub mod json;

@@ -1,0 +1,146 @@
+//! `bucket-size`: buckets too coarse or too fine for the growth.
+
+use super::{Context, Rule, key_span, on_table};
+use crate::catalogue::Table;
+use crate::facts::{Content, Facts, Owner};
+use crate::finding::{Findings, Severity};
+use crate::fix::Draft;
+use crate::growth::PARTITION_BYTES_MAX;
+use crate::units;
+use crate::vocabulary::{Grain, Meaning};
+use cql_syntax::ast::NativeType;
+
+pub static RULE: Rule = Rule {
+    id: "bucket-size",
+    title: "buckets too fine or too coarse for the declared growth",
+    why: "A bucket must hold less than 100 MB on its worst day, and enough rows that a usual read touches only a few buckets.",
+    bad: "CREATE TABLE readings (sensor_id uuid, year int, ts timestamp, value double, PRIMARY KEY ((sensor_id, year), ts));\nCREATE ACCESS PATTERN write_reading AS INSERT INTO readings (sensor_id, year, ts, value) VALUES (?, ?, ?, ?)\n  WITH rows_per_day = 86400 AND row_bytes = 50;",
+    good: "CREATE TABLE readings (sensor_id uuid, day date, ts timestamp, value double, PRIMARY KEY ((sensor_id, day), ts));",
+    check,
+};
+
+/// Buckets smaller than this, many of which make one read, are too fine.
+const SMALL_BUCKET_BYTES: f64 = 100e3;
+const BUCKETS_PER_READ_MAX: f64 = 100.0;
+
+fn check(context: &Context<'_>, findings: &mut Findings) {
+    for (_, table, facts) in context.tables() {
+        let Some(grain) = facts.time_bucket.filter(|_| !table.clustering.is_empty() && !facts.is_reference)
+        else {
+            continue;
+        };
+        let Some(column) = table.partition_columns().find(|c| c.meaning == Meaning::TimeBucket(grain)) else {
+            continue;
+        };
+        if facts.has_weak_key && !facts.growth.is_declared {
+            continue;
+        }
+        let found = coarse(table, facts, grain).or_else(|| fine(facts, grain));
+        let Some((severity, message)) = found else { continue };
+        let fix = rebucketed(table, &column.name, facts.growth.bucket_advice());
+        findings.push(on_table(&RULE, severity, table, key_span(table, &column.name)).say(message, fix));
+    }
+}
+
+/// The table with another bucket in the place of this one.
+fn rebucketed(table: &Table, column: &str, grain: Grain) -> String {
+    let (name, native) = match grain {
+        Grain::Hour | Grain::Minute => (grain.word(), NativeType::Timestamp),
+        Grain::Day => ("day", NativeType::Date),
+        _ => (grain.word(), NativeType::Text),
+    };
+    let others = table.partition_columns().map(|c| c.name.clone()).filter(|c| c != column).collect();
+    let clustering = table
+        .clustering
+        .iter()
+        .filter_map(|item| table.columns.get(item.column).map(|c| (c.name.clone(), item.descending)));
+    let mut draft = Draft::of(table).keyed(others, clustering.collect());
+    if column != name {
+        draft = draft.without_column(column);
+    }
+    draft.named(&format!("{}_by_{}", table.name, grain.word())).partition_with(name, native).print()
+}
+
+fn coarse(table: &Table, facts: &Facts, grain: Grain) -> Option<(Severity, String)> {
+    let growth = &facts.growth;
+    let worst = growth.full_bytes(2);
+    if worst <= PARTITION_BYTES_MAX {
+        return None;
+    }
+    let rows = worst / growth.row_bytes.max(1.0);
+    let arithmetic = format!(
+        "one {} of one {} holds {} rows x {} = {}, past 100 MB after {}; a {} would hold it",
+        grain.word(),
+        table.partition_text(),
+        units::count(rows),
+        units::bytes(growth.row_bytes),
+        units::bytes(worst),
+        units::days(growth.breach_day().unwrap_or(0.0)),
+        growth.bucket_advice().word(),
+    );
+    if growth.is_declared {
+        let severe = worst > 1.5 * PARTITION_BYTES_MAX || growth.full_bytes(1) > PARTITION_BYTES_MAX;
+        return Some((
+            if severe { Severity::Error } else { Severity::Warning },
+            format!("worst case: {arithmetic}"),
+        ));
+    }
+    let fast = matches!(facts.owner, Owner::Machine | Owner::Group) || facts.content == Content::Telemetry;
+    let guess =
+        fast && !facts.hash_bucket && facts.is_history && grain >= Grain::Week && grain != Grain::Unknown;
+    guess.then(|| {
+        (
+            Severity::Warning,
+            format!(
+                "at an assumed {} rows a day, {arithmetic}; declare rows_per_day to settle it",
+                units::count(growth.rows_per_day[2])
+            ),
+        )
+    })
+}
+
+fn fine(facts: &Facts, grain: Grain) -> Option<(Severity, String)> {
+    let growth = &facts.growth;
+    let days = grain.days()?;
+    if growth.is_declared {
+        let bytes = growth.full_bytes(2);
+        let buckets = facts.numbers.lookback_days.filter(|d| d.is_finite()).map(|lookback| lookback / days);
+        let many =
+            buckets.is_some_and(|n| n > BUCKETS_PER_READ_MAX) || (buckets.is_none() && grain <= Grain::Hour);
+        if bytes >= SMALL_BUCKET_BYTES || !many || growth.bucket_advice() <= grain {
+            return None;
+        }
+        let read = buckets.map_or_else(
+            || format!("a day of rows is {} partitions", units::count(1.0 / days)),
+            |n| format!("one read of {} touches {} partitions", units::days(n * days), units::count(n)),
+        );
+        return Some((
+            Severity::Warning,
+            format!(
+                "one {} holds at most {} ({} rows), so {read}; a {} would stay below 100 MB",
+                grain.word(),
+                units::bytes(bytes),
+                units::count(bytes / growth.row_bytes.max(1.0)),
+                growth.bucket_advice().word()
+            ),
+        ));
+    }
+    let slow = matches!(facts.owner, Owner::Person | Owner::LongUnit | Owner::Unit)
+        && facts.content != Content::Telemetry;
+    let severity = match grain {
+        Grain::Minute if slow => Severity::Warning,
+        Grain::Hour if slow => Severity::Advice,
+        _ => return None,
+    };
+    Some((
+        severity,
+        format!(
+            "a {} of one owner holds few rows: at an assumed {} rows a day that is {} per bucket, and a day is {} partitions; \
+             declare rows_per_day to settle it",
+            grain.word(),
+            units::count(growth.rows_per_day[2]),
+            units::count(growth.rows_per_day[2] * days),
+            units::count(1.0 / days),
+        ),
+    ))
+}

@@ -1,0 +1,122 @@
+//! `unbounded-collection`: a collection used as a child table.
+
+use super::{Context, Rule, on_table};
+use crate::catalogue::{Column, Table};
+use crate::facts::Owner;
+use crate::finding::{Findings, Severity};
+use crate::fix::Draft;
+use crate::vocabulary::{any_word, singular, words};
+use cql_syntax::ast::NativeType;
+
+pub static RULE: Rule = Rule {
+    id: "unbounded-collection",
+    title: "a collection used as a child table",
+    why: "A collection is read whole with its row, cannot be paged, and an element of a list is found by reading the rest. It is meant for a handful of \
+          values. What grows with use is a table of its own, clustered by time or id.",
+    bad: "CREATE TABLE posts (post_id uuid PRIMARY KEY, body text, comments list<text>);",
+    good: "CREATE TABLE comments_by_post (post_id uuid, created_at timestamp, comment_id uuid, body text,\n  PRIMARY KEY (post_id, created_at, comment_id));",
+    check,
+};
+
+/// Children that grow as long as the parent lives.
+const GROWING: &[&str] = &[
+    "event",
+    "history",
+    "log",
+    "message",
+    "comment",
+    "follower",
+    "following",
+    "reading",
+    "transaction",
+    "visit",
+    "click",
+    "like",
+    "view",
+    "post",
+    "tweet",
+    "notification",
+    "measurement",
+    "entry",
+    "activity",
+    "login",
+    "review",
+    "reply",
+    "audit",
+    "viewer",
+    "subscriber",
+    "bid",
+    "movement",
+    "change",
+    "metric",
+    "vote",
+    "play",
+    "order",
+    "payment",
+    "purchase",
+    "session",
+    "journal",
+    "timeline",
+    "feed",
+];
+/// Children that are few in one order, many in one group.
+const DOUBTFUL: &[&str] = &[
+    "item",
+    "member",
+    "participant",
+    "product",
+    "friend",
+    "contact",
+    "task",
+    "child",
+    "user",
+    "file",
+    "photo",
+    "player",
+    "note",
+];
+
+fn check(context: &Context<'_>, findings: &mut Findings) {
+    for (at, table, facts) in context.tables() {
+        if table.is_view() {
+            continue;
+        }
+        for column in table.regular_columns().filter(|c| c.is_collection()) {
+            let name = words(&column.name);
+            let last: Vec<String> = name.last().cloned().into_iter().collect();
+            let appended = context.catalogue.accesses_of(at).any(|a| a.appended.contains(&column.name));
+            let unit = facts.owner == Owner::Unit;
+            let severity = if any_word(&last, GROWING) && !name.iter().any(|w| w == "recent" || w == "last") {
+                if unit { Severity::Warning } else { Severity::Error }
+            } else if any_word(&last, DOUBTFUL) && !unit {
+                if appended { Severity::Warning } else { Severity::Advice }
+            } else {
+                continue;
+            };
+            let element = 40.0;
+            let message = format!(
+                "{} grows inside one row: 10,000 elements of about {element:.0} bytes are {} read and rewritten whole, without paging; it is a child table",
+                column.name,
+                crate::units::bytes(10_000.0 * element)
+            );
+            findings
+                .push(on_table(&RULE, severity, table, column.span).say(message, child_table(table, column)));
+        }
+    }
+}
+
+fn child_table(table: &Table, column: &Column) -> String {
+    let child = singular(&column.name);
+    let mut draft = Draft::of(table).named(&format!("{}_by_{}", column.name, singular(&table.name)));
+    for other in table.regular_columns() {
+        draft = draft.without_column(&other.name);
+    }
+    let partition = table.partition_columns().map(|c| c.name.clone()).collect();
+    let clustering = table.clustering_columns().map(|c| (c.name.clone(), false)).collect();
+    draft
+        .keyed(partition, clustering)
+        .clustering_with("created_at", NativeType::Timestamp)
+        .clustering_with(&format!("{child}_id"), NativeType::Uuid)
+        .with_column(&format!("{child}_value"), NativeType::Text)
+        .print()
+}

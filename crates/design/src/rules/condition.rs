@@ -1,0 +1,153 @@
+//! `hot-condition`: LWT or counter on a key everyone writes; a counter used for money.
+
+use super::{Context, Rule, on_access, on_table};
+use crate::catalogue::{Access, Table, Verb};
+use crate::facts::{Facts, subject_words};
+use crate::finding::{Findings, Severity};
+use crate::fix::{self, Draft};
+use crate::units;
+use crate::vocabulary::{Meaning, any_word, native, words};
+use cql_syntax::ast::NativeType;
+
+pub static RULE: Rule = Rule {
+    id: "hot-condition",
+    title: "LWT or counter on a key everyone writes; a counter used for money",
+    why: "A condition reads before it writes and takes the partition one request at a time: right for a username or a reservation, a queue at the door \
+          when everyone passes the same key. A counter cannot be retried safely, set or reconciled, so it must not hold money.",
+    bad: "CREATE TABLE wallets (user_id uuid PRIMARY KEY, balance counter);",
+    good: "CREATE TABLE wallet_entries (user_id uuid, month text, entry_id timeuuid, amount_cents bigint,\n  PRIMARY KEY ((user_id, month), entry_id));",
+    check,
+};
+
+/// Conditional writes per second that one partition takes.
+const CONDITIONS_MAX: f64 = 100.0;
+const MONEY: &[&str] = &[
+    "balance",
+    "amount",
+    "cents",
+    "price",
+    "revenue",
+    "credit",
+    "credits",
+    "debit",
+    "money",
+    "wallet",
+    "payment",
+    "cost",
+    "usd",
+    "eur",
+    "funds",
+    "spend",
+    "spent",
+    "budget",
+    "income",
+    "invoice",
+    "refund",
+    "salary",
+    "stock",
+    "inventory",
+];
+const SHARED: &[&str] = &[
+    "sequence",
+    "seq",
+    "lock",
+    "global",
+    "generator",
+    "singleton",
+    "autoincrement",
+    "ticket_counter",
+    "site",
+    "totals",
+    "total",
+];
+
+fn check(context: &Context<'_>, findings: &mut Findings) {
+    for (at, table, facts) in context.tables() {
+        counters(table, facts, findings);
+        for access in context.catalogue.accesses_of(at).filter(|a| a.verb != Verb::Select) {
+            let is_counter = table.is_counter();
+            if access.is_conditional || is_counter {
+                conditions(table, facts, access, is_counter, findings);
+            }
+        }
+    }
+}
+
+fn counters(table: &Table, facts: &Facts, findings: &mut Findings) {
+    if table.is_view() {
+        return;
+    }
+    let counters = table.columns.iter().filter(|c| native(&c.data_type) == Some(NativeType::Counter));
+    for column in counters {
+        if any_word(&words(&column.name), MONEY) {
+            let message = format!(
+                "{} is a counter and looks like money: after a timeout nobody knows whether 1 increment was applied 0, 1 or 2 times, and it cannot be corrected",
+                column.name
+            );
+            let draft = Draft::of(table)
+                .named(&format!("{}_entries", table.name))
+                .without_counters()
+                .clustering_with("entry_id", NativeType::Timeuuid)
+                .with_column(&format!("{}_cents", column.name), NativeType::Bigint);
+            findings.push(on_table(&RULE, Severity::Error, table, column.span).say(message, draft.print()));
+            continue;
+        }
+        let weak =
+            table.partition_columns().all(|c| matches!(c.meaning, Meaning::Few(_) | Meaning::TimeBucket(_)));
+        let named = any_word(&subject_words(table), &["global", "site"])
+            && table.partition_columns().all(|c| c.meaning != Meaning::Identity || c.name.ends_with("name"));
+        if (weak || named) && facts.write_rate.is_none_or(|rate| rate > CONDITIONS_MAX) {
+            let message = format!(
+                "everyone increments {} under one of few keys {}: a counter reads before it writes, so one partition takes about {}/s; declare peak_rate if it is below",
+                column.name,
+                table.partition_text(),
+                units::count(CONDITIONS_MAX)
+            );
+            let fix = fix::with_hash_bucket(table).print();
+            findings.push(on_table(&RULE, Severity::Warning, table, column.span).say(message, fix));
+        }
+    }
+}
+
+fn conditions(table: &Table, facts: &Facts, access: &Access, is_counter: bool, findings: &mut Findings) {
+    let what = if is_counter { "counter updates" } else { "conditional writes" };
+    let constant = table.partition_columns().all(|c| access.constant_of(&c.name).is_some());
+    let weak = facts.has_weak_key || table.partition_columns().all(|c| c.meaning == Meaning::HashBucket);
+    let numbers = &access.numbers;
+    let share = numbers
+        .hot_share
+        .or(numbers.partitions.filter(|n| *n >= 1.0).map(|n| 1.0 / n))
+        .unwrap_or(if constant { 1.0 } else { 0.0 });
+    let rate = numbers.partition_rate.or(numbers.peak_rate.filter(|_| share > 0.0).map(|rate| rate * share));
+    let shared = any_word(&subject_words(table), SHARED);
+    let (severity, message) = match rate {
+        Some(rate) if rate > CONDITIONS_MAX => (
+            Severity::Error,
+            format!(
+                "{}: {} {what}/s meet on one {}, where one partition takes about {}/s",
+                access.title(),
+                units::count(rate),
+                table.partition_text(),
+                units::count(CONDITIONS_MAX)
+            ),
+        ),
+        Some(_) => return,
+        None if is_counter => return,
+        None if constant || weak || shared => (
+            if (constant || weak) && access.verb != Verb::Insert {
+                Severity::Error
+            } else {
+                Severity::Warning
+            },
+            format!(
+                "{} is conditional on a key that everyone shares ({}): writers queue, about {}/s pass; declare peak_rate to settle it",
+                access.title(),
+                table.partition_text(),
+                units::count(CONDITIONS_MAX)
+            ),
+        ),
+        None => return,
+    };
+    let fix = fix::with_hash_bucket(table).print();
+    findings.push(on_access(&RULE, severity, access, table, access.place.span).say(message, fix));
+}

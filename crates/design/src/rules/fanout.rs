@@ -1,0 +1,171 @@
+//! `unbounded-fanout`: a pattern that touches an unbounded number of partitions, or has no limit.
+
+use super::serve::{self, Serving};
+use super::{Context, Rule, on_access};
+use crate::catalogue::{Access, Limit, Restriction, Table};
+use crate::facts::Facts;
+use crate::finding::{Findings, Severity};
+use crate::fix;
+use crate::units;
+use crate::vocabulary::{Grain, Meaning};
+use cql_syntax::Span;
+use cql_syntax::ast::{Expr, ExprKind, Literal, RelationOp, Statement};
+
+pub static RULE: Rule = Rule {
+    id: "unbounded-fanout",
+    title: "a pattern that touches an unbounded number of partitions, or has no limit",
+    why: "Latency follows the slowest of all partitions asked. A bounded number of them (16 buckets, 30 days) is a design; as many as \
+          there happen to be is not. The same holds for rows: a read without limit returns whatever has grown there.",
+    bad: "CREATE ACCESS PATTERN all_users AS SELECT * FROM users;",
+    good: "CREATE ACCESS PATTERN user_page AS SELECT * FROM users_by_team WHERE team_id = ? LIMIT 100;",
+    check,
+};
+
+const VALUES_MAX: usize = 100;
+const VALUES_MANY: usize = 20;
+const BUCKETS_MAX: f64 = 1_000.0;
+const BUCKETS_MANY: f64 = 100.0;
+
+fn check(context: &Context<'_>, findings: &mut Findings) {
+    for (access, at, table, facts) in context.accesses().filter(|(access, ..)| access.is_read()) {
+        if facts.is_reference || facts.numbers.partitions.is_some_and(|n| n <= VALUES_MANY as f64) {
+            continue;
+        }
+        let found = match serve::partition(context.catalogue, at, table, access) {
+            Serving::Scan => Some(scan(table, access)),
+            Serving::Whole => many_values(table, access)
+                .or_else(|| many_buckets(table, facts, access))
+                .or_else(|| no_limit(table, facts, access)),
+            _ => None,
+        };
+        if let Some((severity, span, message)) = found {
+            findings
+                .push(on_access(&RULE, severity, access, table, span).say(message, limited(table, access)));
+        }
+    }
+}
+
+type Found = (Severity, Span, String);
+
+fn scan(table: &Table, access: &Access) -> Found {
+    let certain = access.pattern.is_some() && access.limit == Limit::None;
+    let rows = match access.limit {
+        Limit::Rows(rows) => format!("{rows} rows of no particular order"),
+        _ => "every row of every partition".into(),
+    };
+    let message = format!(
+        "{} has no WHERE: it asks all nodes for {rows} of {}, more with every row written",
+        access.title(),
+        table.name
+    );
+    (if certain { Severity::Error } else { Severity::Warning }, access.place.span, message)
+}
+
+fn many_values(table: &Table, access: &Access) -> Option<Found> {
+    let is_in = |r: &&Restriction| r.op == RelationOp::In && !r.is_token;
+    for restriction in access.restrictions.iter().filter(is_in) {
+        let column = table.partition_columns().find(|c| restriction.columns.contains(&c.name))?;
+        let is_bucket = column.meaning.is_bucket();
+        let (severity, number) = match restriction.values {
+            Some(n) if n > VALUES_MAX => (Severity::Error, n.to_string()),
+            Some(n) if n > VALUES_MANY && !is_bucket => (Severity::Warning, n.to_string()),
+            None if !is_bucket => (Severity::Warning, "as many".to_string()),
+            _ => continue,
+        };
+        let message = format!(
+            "{} gives {} a list: {number} partitions{} are read by one request, and the slowest decides; ask them one by one, in parallel, \
+             with a known bound",
+            access.title(),
+            column.name,
+            if restriction.values.is_none() { " as the caller puts into it" } else { "" },
+        );
+        return Some((severity, restriction.span, message));
+    }
+    None
+}
+
+fn many_buckets(table: &Table, facts: &Facts, access: &Access) -> Option<Found> {
+    let days = facts.time_bucket.and_then(Grain::days)?;
+    let lookback = access.numbers.lookback_days?;
+    let buckets = lookback / days;
+    let severity = match buckets {
+        n if n > BUCKETS_MAX => Severity::Error,
+        n if n > BUCKETS_MANY => Severity::Warning,
+        _ => return None,
+    };
+    let message = format!(
+        "{} looks back {} over buckets of a {}: {} partitions of {} for one answer",
+        access.title(),
+        units::days(lookback),
+        facts.time_bucket.unwrap_or(Grain::Unknown).word(),
+        units::count(buckets),
+        table.name
+    );
+    Some((severity, access.place.span, message))
+}
+
+fn no_limit(table: &Table, facts: &Facts, access: &Access) -> Option<Found> {
+    let open = access.limit == Limit::None && !access.per_partition_limit && !access.is_aggregate;
+    let grows = facts.is_history
+        && facts.time_bucket.is_none()
+        && !facts.growth.is_declared
+        && facts.growth_weight(table) >= 1;
+    let sliced = table.clustering_columns().any(|c| {
+        access.point(&c.name).is_some()
+            || (access.slice(&c.name).is_some()
+                && c.meaning != Meaning::Other
+                && bounds(access, &c.name) >= 2)
+    });
+    if !open || !grows || sliced {
+        return None;
+    }
+    let per_year = facts.growth.rows_per_day[2] * 365.0;
+    let message = format!(
+        "{} has no LIMIT: it returns the whole partition of one {}, {} rows after a year at an assumed {} a day; declare rows_per_partition \
+         if that is bounded",
+        access.title(),
+        table.partition_text(),
+        units::count(per_year),
+        units::count(facts.growth.rows_per_day[2])
+    );
+    Some((Severity::Warning, access.place.span, message))
+}
+
+/// How many ends of a range are given.
+fn bounds(access: &Access, column: &str) -> usize {
+    let slices =
+        access.restrictions.iter().filter(|r| r.op.is_slice() && r.columns.iter().any(|c| c == column));
+    slices.map(|r| if r.op == RelationOp::Between { 2 } else { 1 }).sum()
+}
+
+/// The statement with a limit and a partition key.
+fn limited(table: &Table, access: &Access) -> String {
+    if access.restrictions.is_empty() {
+        return fix::declaration(table, "rows_per_partition = 1000");
+    }
+    let Statement::Select(select) = &access.statement else { return String::new() };
+    let mut select = select.clone();
+    if select.limit.is_none() {
+        select.limit = Some(Expr::new(ExprKind::Literal(Literal::Integer("100".into()))));
+    }
+    for relation in &mut select.relations {
+        if relation.op == RelationOp::In
+            && matches!(&relation.subject, cql_syntax::ast::Subject::Column(c) if table.partition_columns().any(|p| p.name == c.name))
+        {
+            relation.op = RelationOp::Eq;
+            relation.operand =
+                cql_syntax::ast::Operand::One(Expr::new(ExprKind::Marker(cql_syntax::ast::BindMarker {
+                    index: 0,
+                    name: None,
+                    span: Span::default(),
+                })));
+        }
+    }
+    match &access.pattern {
+        Some(name) => format!(
+            "CREATE ACCESS PATTERN {} AS {select} WITH rows_per_partition = 10000;",
+            cql_syntax::maybe_quote(name)
+        ),
+        None => format!("{select};"),
+    }
+}

@@ -1,0 +1,147 @@
+//! `index-misuse`: an index on a core pattern, on few values, on nearly unique values, or on a column that changes a lot.
+
+use super::{Context, Rule, on_table};
+use crate::catalogue::{Access, Column, Index, Role, Table, Verb};
+use crate::facts::Facts;
+use crate::finding::{Findings, Severity};
+use crate::fix::Draft;
+use crate::source::Place;
+use crate::units;
+use crate::vocabulary::Meaning;
+use cql_syntax::ast::NativeType;
+
+pub static RULE: Rule = Rule {
+    id: "index-misuse",
+    title: "an index on a core pattern, on few values, on nearly unique values, or on a column that changes a lot",
+    why: "An index is local to each node, so a read by it alone asks every node. For few values each answers with a large part of the table; \
+          for unique values all but one answer in vain; each change of the column leaves a tombstone in the index.",
+    bad: "CREATE TABLE users (user_id uuid PRIMARY KEY, email text, status text);\nCREATE INDEX ON users (status);",
+    good: "CREATE TABLE users_by_email (email text PRIMARY KEY, user_id uuid);",
+    check,
+};
+
+/// Reads per second from which a pattern is a core pattern.
+const CORE_RATE: f64 = 10.0;
+/// Reads per second below which asking all nodes is nobody's problem.
+const RARE_RATE: f64 = 1.0;
+
+fn check(context: &Context<'_>, findings: &mut Findings) {
+    for (at, table, facts) in context.tables() {
+        for index in context.catalogue.indexes_of(at) {
+            let Some(column) = table.column(&index.column) else { continue };
+            if facts.is_reference || column.role == Role::Clustering {
+                continue;
+            }
+            let users: Vec<&Access> = context
+                .catalogue
+                .accesses_of(at)
+                .filter(|a| a.is_read() && a.restrictions.iter().any(|r| r.columns.contains(&index.column)))
+                .collect();
+            let changes = context.catalogue.accesses_of(at).any(|a| {
+                (a.verb == Verb::Update && a.assigned.iter().any(|(c, _)| *c == index.column))
+                    || a.verb == Verb::Delete && a.deletes_rows
+            });
+            if let Some((severity, message)) = judge(table, facts, column, &users, changes) {
+                let mut finding = on_table(&RULE, severity, table, index.place.span)
+                    .say(message, fix(table, column, index));
+                finding.place = Place { ..index.place };
+                finding.pattern = users.iter().find_map(|a| a.pattern.clone());
+                findings.push(finding);
+            }
+        }
+    }
+}
+
+fn judge(
+    table: &Table,
+    facts: &Facts,
+    column: &Column,
+    users: &[&Access],
+    changes: bool,
+) -> Option<(Severity, String)> {
+    // With the partition key given the index is read on one node only.
+    let whole_key = |a: &&Access| table.partition_columns().all(|c| a.point(&c.name).is_some());
+    let scattered: Vec<&&Access> = users.iter().filter(|a| !whole_key(a)).collect();
+    if !users.is_empty() && scattered.is_empty() {
+        return None;
+    }
+    let rate = scattered
+        .iter()
+        .filter_map(|a| a.numbers.peak_rate)
+        .fold(None, |a: Option<f64>, b| Some(a.map_or(b, |a| a.max(b))));
+    if rate.is_some_and(|rate| rate < RARE_RATE) {
+        return None;
+    }
+    let small = facts.numbers.partitions.is_some_and(|n| n <= 10_000.0);
+    let name = &column.name;
+    let why = match column.meaning {
+        Meaning::Few(values) => Some(format!(
+            "{name} has about {} values, so each node answers with up to 1/{} of its rows",
+            values, values
+        )),
+        Meaning::Identity => {
+            Some(format!("{name} is nearly unique, so all nodes are asked for 1 row that one of them has"))
+        }
+        _ if changes => Some(format!(
+            "{name} changes, and each change leaves a dead entry that later reads of the index wade through"
+        )),
+        _ => None,
+    };
+    let core = rate.filter(|rate| *rate >= CORE_RATE);
+    let (severity, message) = match (why, core) {
+        (why, Some(rate)) => {
+            let why = why.map(|w| format!("; {w}")).unwrap_or_default();
+            (
+                Severity::Error,
+                format!(
+                    "{} reads/s go through the index on {name}, and each asks every node{why}",
+                    units::count(rate)
+                ),
+            )
+        }
+        (Some(why), None) => (
+            Severity::Warning,
+            format!(
+                "an index on {name} of {} asks every node: {why}; declare peak_rate if such reads are rare",
+                table.name
+            ),
+        ),
+        (None, None) if scattered.iter().any(|a| a.pattern.is_some()) => (
+            Severity::Warning,
+            format!(
+                "a declared pattern depends on the index on {name}, which asks every node; declare peak_rate to settle whether it is a core pattern"
+            ),
+        ),
+        (None, None) => return None,
+    };
+    Some((if small { Severity::Advice } else { severity }, message))
+}
+
+fn fix(table: &Table, column: &Column, index: &Index) -> String {
+    let mut clustering: Vec<(String, bool)> = Vec::new();
+    for item in &table.clustering {
+        clustering.extend(table.columns.get(item.column).map(|c| (c.name.clone(), item.descending)));
+    }
+    clustering.extend(table.partition_columns().map(|c| (c.name.clone(), false)));
+    let base = table.name.split("_by_").next().unwrap_or(&table.name);
+    let mut draft = Draft::of(table).named(&format!("{base}_by_{}", column.name));
+    if column.is_collection() {
+        // A table per element: the element takes the place of the collection.
+        let element = format!("{}_element", column.name);
+        draft = draft
+            .without_column(&column.name)
+            .keyed(Vec::new(), clustering)
+            .partition_with(&element, NativeType::Text);
+    } else {
+        draft = draft.keyed(vec![column.name.clone()], clustering);
+        if matches!(column.meaning, Meaning::Few(_)) {
+            draft = draft.partition_with("day", NativeType::Date).partition_with("bucket", NativeType::Int);
+        }
+    }
+    let drop = index.name.as_ref().map(|name| {
+        let keyspace =
+            table.keyspace.as_ref().map(|k| format!("{}.", cql_syntax::maybe_quote(k))).unwrap_or_default();
+        format!("\nDROP INDEX {keyspace}{};", cql_syntax::maybe_quote(name))
+    });
+    format!("{}{}", draft.print(), drop.unwrap_or_default())
+}

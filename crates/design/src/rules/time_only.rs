@@ -1,0 +1,115 @@
+//! `time-only-key`: all of today's writes go to one partition.
+
+use super::{Context, Rule, on_table, partition_span};
+use crate::catalogue::Table;
+use crate::facts::{Content, Facts, subject_words};
+use crate::finding::{Findings, Severity};
+use crate::fix;
+use crate::growth::{PARTITION_BYTES_MAX, PARTITION_WRITES_MAX};
+use crate::units;
+use crate::vocabulary::{Grain, Meaning, any_word};
+use cql_syntax::ast::NativeType;
+
+pub static RULE: Rule = Rule {
+    id: "time-only-key",
+    title: "the partition key is only time: all of today's writes on one partition",
+    why: "Time moves in one direction, so at any moment one value of the key takes every write. The cluster works one \
+          replica set at a time. A raw instant as key is worse for reads: no range of it can be asked for.",
+    bad: "CREATE TABLE events_by_day (day date, event_time timestamp, event_id uuid, payload text,\n  PRIMARY KEY (day, event_time, event_id));",
+    good: "CREATE TABLE events_by_day (day date, bucket int, event_time timestamp, event_id uuid, payload text,\n  PRIMARY KEY ((day, bucket), event_time, event_id));",
+    check,
+};
+
+/// Writes per second below which one partition for everything is no problem.
+const QUIET_RATE: f64 = 100.0;
+
+fn check(context: &Context<'_>, findings: &mut Findings) {
+    for (_, table, facts) in context.tables() {
+        let is_time = |m: Meaning| matches!(m, Meaning::Time | Meaning::TimeBucket(_));
+        let has_time = table.partition_columns().any(|c| is_time(c.meaning));
+        if !has_time || !facts.has_weak_key || facts.is_reference {
+            continue;
+        }
+        let instant = table.partition_columns().find(|c| c.meaning == Meaning::Time);
+        if instant.is_none() && (table.clustering.is_empty() || is_rollup(table)) {
+            continue;
+        }
+        let Some(severity) = severity(table, facts, instant.is_some()) else { continue };
+        let what = match (instant, facts.write_rate) {
+            (Some(column), _) => format!(
+                "{} is an instant: each is a partition of its own, rows of now hash anywhere, and no range of time can be read",
+                column.name
+            ),
+            (None, Some(rate)) => format!(
+                "all {} writes/s of {} go to the partition of the current {}, where one partition takes about {}/s",
+                units::count(rate),
+                table.name,
+                facts.time_bucket.unwrap_or(Grain::Unknown).word(),
+                units::count(PARTITION_WRITES_MAX)
+            ),
+            (None, None) => format!(
+                "every write of {} goes to the one partition of the current {}, on one replica set at a time; declare peak_rate \
+                 on the writing pattern to settle whether it is below {}/s",
+                table.name,
+                facts.time_bucket.unwrap_or(Grain::Unknown).word(),
+                units::count(QUIET_RATE)
+            ),
+        };
+        let draft = match instant {
+            Some(column) => {
+                let mut clustering = vec![(column.name.clone(), true)];
+                clustering.extend(table.clustering_columns().map(|c| (c.name.clone(), false)));
+                fix::Draft::of(table)
+                    .named(&format!("{}_by_day", table.name))
+                    .keyed(Vec::new(), clustering)
+                    .partition_with("day", NativeType::Date)
+                    .partition_with("bucket", NativeType::Int)
+            }
+            None => fix::with_hash_bucket(table),
+        };
+        findings.push(on_table(&RULE, severity, table, partition_span(table)).say(what, draft.print()));
+    }
+}
+
+fn severity(table: &Table, facts: &Facts, is_instant: bool) -> Option<Severity> {
+    let happens = facts.content != Content::Things;
+    if is_instant {
+        return Some(if happens || !table.clustering.is_empty() {
+            Severity::Error
+        } else {
+            Severity::Warning
+        });
+    }
+    if let Some(rate) = facts.write_rate {
+        let days = facts.time_bucket.and_then(Grain::days).unwrap_or(1.0);
+        let bytes = facts.numbers.rows_worst().unwrap_or(rate * 86_400.0 * days) * facts.growth.row_bytes;
+        if rate > PARTITION_WRITES_MAX || bytes > PARTITION_BYTES_MAX {
+            return Some(Severity::Error);
+        }
+        return (rate > QUIET_RATE).then_some(Severity::Warning);
+    }
+    if facts.growth.is_declared && facts.growth.full_bytes(2) <= PARTITION_BYTES_MAX {
+        return None;
+    }
+    let coarse = facts.time_bucket.is_some_and(|grain| grain >= Grain::Day && grain != Grain::Unknown);
+    Some(if coarse && happens { Severity::Error } else { Severity::Warning })
+}
+
+/// One row per day and thing, written by a job: not where everybody writes.
+fn is_rollup(table: &Table) -> bool {
+    let words = [
+        "daily",
+        "weekly",
+        "monthly",
+        "rollup",
+        "summary",
+        "aggregate",
+        "stat",
+        "total",
+        "report",
+        "top",
+        "kpi",
+    ];
+    let has_time = table.clustering_columns().any(crate::catalogue::Column::is_chronological);
+    !has_time && !table.is_counter() && any_word(&subject_words(table), &words)
+}

@@ -1,0 +1,104 @@
+//! `wide-ttl-reads`: reads that wade through expired rows.
+
+use super::{Context, Rule, on_access, on_table};
+use crate::catalogue::{Access, Limit, Table};
+use crate::facts::Facts;
+use crate::finding::{Findings, Severity};
+use crate::fix;
+use crate::units;
+use crate::vocabulary::{Grain, Meaning};
+
+pub static RULE: Rule = Rule {
+    id: "wide-ttl-reads",
+    title: "reads that wade through expired rows",
+    why: "A row that expires becomes a tombstone until compaction removes it. In a partition that lives longer than its rows, a read from the old \
+          end, or of everything, walks over all of them before it finds a live one. Day buckets expire whole.",
+    bad: "CREATE TABLE notifications (tenant_id uuid, created_at timestamp, id uuid, body text,\n  PRIMARY KEY (tenant_id, created_at, id)) WITH default_time_to_live = 604800;",
+    good: "CREATE TABLE notifications (tenant_id uuid, day date, created_at timestamp, id uuid, body text,\n  PRIMARY KEY ((tenant_id, day), created_at, id)) WITH CLUSTERING ORDER BY (created_at DESC, id ASC) AND default_time_to_live = 604800;",
+    check,
+};
+
+fn check(context: &Context<'_>, findings: &mut Findings) {
+    for (at, table, facts) in context.tables() {
+        let ttl = table.default_ttl_days;
+        let expires = ttl.is_some() || context.catalogue.accesses_of(at).any(|a| a.has_ttl);
+        let Some(first) = table.clustering_columns().next().filter(|c| c.is_chronological()) else {
+            continue;
+        };
+        let bucketed = facts.time_bucket.is_some()
+            || table.partition_columns().any(|c| matches!(c.meaning, Meaning::Time));
+        if !expires || bucketed || table.is_view() || table.is_bucketed_by_server {
+            continue;
+        }
+        let ascending = table.clustering.first().is_some_and(|item| !item.descending);
+        let reads: Vec<&Access> = context.catalogue.accesses_of(at).filter(|a| a.is_read()).collect();
+        let wades = |a: &&&Access| reads_expired(a, &first.name, ascending);
+        let place = match reads.iter().find(wades) {
+            Some(access) => Some(*access),
+            None if reads.is_empty() && ascending => None,
+            None => continue,
+        };
+        let (severity, dead) = amount(table, facts, ttl);
+        let from = match place {
+            Some(access) => format!("{} starts at the expired end of {}", access.title(), table.name),
+            None => {
+                format!("{} stores the oldest rows first, so a read starts at the expired end", table.name)
+            }
+        };
+        let message = format!("{from}: {dead}");
+        let draft = fix::with_time_bucket(table, Grain::Day).print();
+        let finding = match place {
+            Some(access) => on_access(&RULE, severity, access, table, access.place.span),
+            None => on_table(&RULE, severity, table, super::key_span(table, &first.name)),
+        };
+        findings.push(finding.say(message, draft));
+    }
+}
+
+/// Whether the read meets expired rows before or beside live ones.
+fn reads_expired(access: &Access, time: &str, ascending: bool) -> bool {
+    use cql_syntax::ast::RelationOp;
+    if access.point(time).is_some() {
+        return false;
+    }
+    let has_floor = access.restrictions.iter().any(|r| {
+        matches!(r.op, RelationOp::Gt | RelationOp::Ge | RelationOp::Between)
+            && r.columns.iter().any(|c| c == time)
+    });
+    let turned = access
+        .order_by
+        .first()
+        .is_some_and(|(_, order, _)| (*order == cql_syntax::ast::SortOrder::Desc) == ascending);
+    let from_old_end = ascending != turned;
+    // A floor may be older than the TTL, but the caller at least says where live rows begin.
+    !has_floor && (from_old_end || access.limit == Limit::None)
+}
+
+fn amount(table: &Table, facts: &Facts, ttl: Option<f64>) -> (Severity, String) {
+    let grace = table.gc_grace_days;
+    let rate = facts.growth.rows_per_day[2];
+    let dead = rate * grace;
+    let kept =
+        ttl.map_or("its rows expire".to_string(), |days| format!("rows expire after {}", units::days(days)));
+    if facts.growth.is_declared && rate > 0.0 {
+        let severity = if dead > 100_000.0 { Severity::Error } else { Severity::Warning };
+        return (
+            severity,
+            format!(
+                "{kept}, and {} rows a day x {} of grace leave up to {} dead rows in one partition",
+                units::count(rate),
+                units::days(grace),
+                units::count(dead)
+            ),
+        );
+    }
+    (
+        Severity::Warning,
+        format!(
+            "{kept} and stay as tombstones for {}, up to {} in one partition at an assumed {} rows a day; declare rows_per_day to settle it",
+            units::days(grace),
+            units::count(dead),
+            units::count(rate)
+        ),
+    )
+}
