@@ -15,6 +15,16 @@ pub trait Ids {
     fn uuid(&self) -> [u8; 16];
 }
 
+impl<T: Ids + ?Sized> Ids for std::rc::Rc<T> {
+    fn timeuuid(&self) -> [u8; 16] {
+        (**self).timeuuid()
+    }
+
+    fn uuid(&self) -> [u8; 16] {
+        (**self).uuid()
+    }
+}
+
 /// Makes up the rows of virtual (system) tables.
 pub trait VirtualTables {
     /// A store that holds the current rows of `table` under its id.

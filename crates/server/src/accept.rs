@@ -1,6 +1,6 @@
 //! Accepting connections and giving each to a shard.
 //!
-//! One thread accepts for all shards: on the ordinary port it deals connections out in turn, on the
+//! The first shard accepts for all: on the ordinary port it deals connections out in turn, on the
 //! shard-aware port the client's source port says which shard it wants (port mod shards), as
 //! ScyllaDB's drivers expect.
 
@@ -16,6 +16,9 @@ use tokio_rustls::TlsAcceptor;
 
 /// Connections that wait in the kernel to be accepted.
 const BACKLOG: i32 = 1024;
+
+/// After a failed accept, so that a shortage of file descriptors does not become a busy loop.
+const ACCEPT_PAUSE: std::time::Duration = std::time::Duration::from_millis(10);
 
 /// A connection on its way to its shard.
 pub struct Arrival {
@@ -61,29 +64,36 @@ pub enum Spread {
     BySourcePort,
 }
 
-/// Accepts until the process ends.
-pub fn accept_forever(
+/// Accepts until the shards are gone; runs on one shard for all.
+pub async fn accept_forever(
     listener: TcpListener,
     spread: Spread,
     shards: Vec<mpsc::UnboundedSender<Arrival>>,
     connections: Arc<AtomicUsize>,
     shared: Arc<Shared>,
 ) {
+    let listener = listener.set_nonblocking(true).and_then(|()| tokio::net::TcpListener::from_std(listener));
+    let listener = match listener {
+        Ok(listener) => listener,
+        Err(error) => return tracing::error!(%error, "the listener cannot be used"),
+    };
     let max = shared.config.limits.connections_max;
     let mut next = 0usize;
     loop {
-        let (socket, address) = match listener.accept() {
+        let accepted =
+            listener.accept().await.and_then(|(socket, address)| Ok((socket.into_std()?, address)));
+        let (socket, address) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
                 // Out of file descriptors, or the client left already: neither ends the server.
                 tracing::warn!(%error, "accept failed");
-                std::thread::sleep(std::time::Duration::from_millis(10));
+                tokio::time::sleep(ACCEPT_PAUSE).await;
                 continue;
             }
         };
         let Some(place) = Place::take(&connections, max) else {
             shared.refused_connections.fetch_add(1, Ordering::Relaxed);
-            tracing::warn!(%address, max, "connection refused: too many connections (raise connections_max)");
+            tracing::warn!(%address, max, "connection refused: too many connections (raise --connections-max)");
             continue;
         };
         let shard = match spread {

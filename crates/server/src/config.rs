@@ -19,6 +19,25 @@ pub struct Config {
     pub limits: Limits,
 }
 
+impl Config {
+    /// Durable, without authentication, on free loopback ports.
+    pub fn loopback(data: impl Into<PathBuf>, shards: usize) -> Config {
+        let any = SocketAddr::from(([127, 0, 0, 1], 0));
+        Config {
+            data: data.into(),
+            cql: any,
+            shard_aware: Some(any),
+            http: Some(any),
+            shards,
+            durability: Durability::Sync,
+            auth: Auth::None,
+            tls: None,
+            cluster_name: "Partita".into(),
+            limits: Limits::default(),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
     /// Acknowledged means fsynced.

@@ -10,13 +10,18 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Serves on its own thread, so that metrics can be read while shards are busy.
-pub fn serve(listener: std::net::TcpListener, shared: Arc<Shared>) {
+/// Serves until `stopping` is done.
+pub fn serve(
+    listener: std::net::TcpListener,
+    shared: Arc<Shared>,
+    stopping: impl Future<Output = ()> + Send + 'static,
+) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let served = runtime.and_then(|runtime| {
         runtime.block_on(async {
             listener.set_nonblocking(true)?;
-            axum::serve(tokio::net::TcpListener::from_std(listener)?, router(shared)).await
+            let listener = tokio::net::TcpListener::from_std(listener)?;
+            axum::serve(listener, router(shared)).with_graceful_shutdown(stopping).await
         })
     });
     if let Err(error) = served {

@@ -16,6 +16,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::rc::Rc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use tokio::sync::{broadcast, mpsc, watch};
 
 /// Events that wait for a slow connection before it misses some.
@@ -41,6 +42,7 @@ pub struct Server {
     listeners: Vec<(&'static str, SocketAddr)>,
     stage: Arc<watch::Sender<Stage>>,
     threads: ShardThreads,
+    http: Option<JoinHandle<()>>,
 }
 
 /// How far stopping has got. Shards stay alive until the engine is closed, because it flushes through them.
@@ -55,6 +57,12 @@ struct Listeners {
     cql: TcpListener,
     shard_aware: Option<TcpListener>,
     http: Option<TcpListener>,
+}
+
+/// What shard 0 accepts with.
+struct Accepting {
+    sockets: Vec<(TcpListener, Spread)>,
+    shards: Vec<mpsc::UnboundedSender<Arrival>>,
 }
 
 impl Server {
@@ -87,8 +95,15 @@ impl Server {
         let stage = Arc::new(watch::channel(Stage::Serving).0);
         let (senders, receivers): (Vec<_>, Vec<_>) =
             (0..shared.config.shards).map(|_| mpsc::unbounded_channel::<Arrival>()).unzip();
-        let receivers: Vec<_> = receivers.into_iter().map(Some).collect();
-        let receivers = Arc::new(Mutex::new(receivers));
+        let Listeners { cql, shard_aware, http } = sockets;
+        let mut accepting = vec![(cql, Spread::InTurn)];
+        accepting.extend(shard_aware.map(|socket| (socket, Spread::BySourcePort)));
+        let mut intakes: Vec<_> =
+            receivers.into_iter().map(|arrivals| Some(Intake { arrivals, accepting: None })).collect();
+        if let Some(Some(first)) = intakes.first_mut() {
+            first.accepting = Some(Accepting { sockets: accepting, shards: senders });
+        }
+        let intakes = Arc::new(Mutex::new(intakes));
         let (ready, started) = std::sync::mpsc::channel();
         let seed = seed();
         let main = {
@@ -101,11 +116,11 @@ impl Server {
                     clock: clock.clone(),
                     seed,
                 };
-                let arrivals = receivers.lock().unwrap_or_else(PoisonError::into_inner)[index].take();
+                let intake = intakes.lock().unwrap_or_else(PoisonError::into_inner)[index].take();
                 let (ready, stage, tls) = (ready.clone(), stage.clone(), tls.clone());
                 async move {
-                    if let Some(arrivals) = arrivals {
-                        run_shard(parts, arrivals, tls, ready, stage).await;
+                    if let Some(intake) = intake {
+                        run_shard(parts, intake, tls, ready, stage).await;
                     }
                 }
             }
@@ -116,8 +131,12 @@ impl Server {
             let outcome = started.recv().map_err(|_| StartError("a shard died while starting".into()))?;
             outcome.map_err(StartError)?;
         }
-        let listeners = listen(sockets, senders, &shared)?;
-        Ok(Server { listeners, stage, threads })
+        let http = http.map(|socket| start_http(socket, &shared, &stage)).transpose()?;
+        let config = &shared.config;
+        let mut listeners = vec![("cql", config.cql)];
+        listeners.extend(config.shard_aware.map(|address| ("cql-shard-aware", address)));
+        listeners.extend(config.http.map(|address| ("http", address)));
+        Ok(Server { listeners, stage, threads, http })
     }
 
     /// Names and addresses, with the ports that were really bound.
@@ -128,8 +147,37 @@ impl Server {
     /// Stops serving, lets the engine flush, waits for the threads.
     pub fn stop(self) -> Result<(), StartError> {
         self.stage.send_replace(Stage::Stopping);
-        self.threads.join().map_err(|shards| StartError(format!("shards {shards:?} panicked")))
+        let joined = self.threads.join();
+        if let Some(http) = self.http
+            && http.join().is_err()
+        {
+            tracing::error!("the http thread panicked");
+        }
+        joined.map_err(|shards| StartError(format!("shards {shards:?} panicked")))
     }
+}
+
+/// Serves metrics on its own thread, so that they can be read while shards are busy.
+fn start_http(
+    socket: TcpListener,
+    shared: &Arc<Shared>,
+    stage: &Arc<watch::Sender<Stage>>,
+) -> Result<JoinHandle<()>, StartError> {
+    let shared = shared.clone();
+    let mut stages = stage.subscribe();
+    let stopping = async move {
+        // A sender that is gone means the same as one that says stop.
+        let _ = stages.wait_for(|stage| *stage >= Stage::Stopping).await;
+    };
+    let thread = std::thread::Builder::new().name("http".into());
+    let spawned = thread.spawn(move || http::serve(socket, shared, stopping));
+    spawned.map_err(|e| StartError(format!("threads: {e}")))
+}
+
+/// Where a shard's connections come from.
+struct Intake {
+    arrivals: mpsc::UnboundedReceiver<Arrival>,
+    accepting: Option<Accepting>,
 }
 
 /// What a shard's thread is given to build itself from.
@@ -143,7 +191,7 @@ struct ShardParts {
 
 async fn run_shard(
     parts: ShardParts,
-    arrivals: mpsc::UnboundedReceiver<Arrival>,
+    intake: Intake,
     tls: Option<tokio_rustls::TlsAcceptor>,
     ready: std::sync::mpsc::Sender<Result<(), String>>,
     stage: Arc<watch::Sender<Stage>>,
@@ -161,14 +209,28 @@ async fn run_shard(
         return;
     };
     let passwords = Box::new(auth::Bcrypt);
-    let dialect = Dialect::new(store, shared.catalogue.clone(), system, Box::new(ids.clone()), limits, passwords);
+    let dialect =
+        Dialect::new(store, shared.catalogue.clone(), system, Box::new(ids.clone()), limits, passwords);
     let shard = Rc::new(Shard { index, dialect, ids, bound: Bound::default(), shared });
     let outcome = if index == 0 { bootstrap(&shard).await } else { Ok(()) };
     // The starter waits for exactly one message per shard; if it is gone, so is the server.
     let _ = ready.send(outcome);
+    if let Some(Accepting { sockets, shards }) = intake.accepting {
+        let connections = Arc::new(AtomicUsize::new(0));
+        for (socket, spread) in sockets {
+            let accepting = accept::accept_forever(
+                socket,
+                spread,
+                shards.clone(),
+                connections.clone(),
+                shard.shared.clone(),
+            );
+            tokio::task::spawn_local(accepting);
+        }
+    }
     let mut stages = stage.subscribe();
     tokio::select! {
-        () = accept::serve_arrivals(shard.clone(), arrivals, tls) => {}
+        () = accept::serve_arrivals(shard.clone(), intake.arrivals, tls) => {}
         _ = stages.wait_for(|stage| *stage >= Stage::Stopping) => {}
     }
     if index == 0 {
@@ -236,32 +298,4 @@ fn with_bound_addresses(mut config: Config, sockets: &Listeners) -> Result<Confi
     config.shard_aware = sockets.shard_aware.as_ref().map(address).transpose()?;
     config.http = sockets.http.as_ref().map(address).transpose()?;
     Ok(config)
-}
-
-fn listen(
-    sockets: Listeners,
-    shards: Vec<mpsc::UnboundedSender<Arrival>>,
-    shared: &Arc<Shared>,
-) -> Result<Vec<(&'static str, SocketAddr)>, StartError> {
-    let connections = Arc::new(AtomicUsize::new(0));
-    let mut listeners = vec![("cql", shared.config.cql)];
-    let spawn = |name: &str, body: Box<dyn FnOnce() + Send>| {
-        let thread = std::thread::Builder::new().name(name.into()).spawn(body);
-        thread.map(|_| ()).map_err(|e| StartError(format!("threads: {e}")))
-    };
-    let accepting = |listener, spread| {
-        let (shards, connections, shared) = (shards.clone(), connections.clone(), shared.clone());
-        Box::new(move || accept::accept_forever(listener, spread, shards, connections, shared))
-    };
-    spawn("accept", accepting(sockets.cql, Spread::InTurn))?;
-    if let (Some(listener), Some(address)) = (sockets.shard_aware, shared.config.shard_aware) {
-        listeners.push(("cql-shard-aware", address));
-        spawn("accept-shard-aware", accepting(listener, Spread::BySourcePort))?;
-    }
-    if let (Some(listener), Some(address)) = (sockets.http, shared.config.http) {
-        listeners.push(("http", address));
-        let shared = shared.clone();
-        spawn("http", Box::new(move || http::serve(listener, shared)))?;
-    }
-    Ok(listeners)
 }

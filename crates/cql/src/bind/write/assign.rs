@@ -110,10 +110,10 @@ fn whole(
         ))),
         (AssignmentOp::Set, _) => Ok(AssignmentKind::Set(bind(data_type)?)),
         (AssignmentOp::Add, DataType::Counter) => {
-            Ok(AssignmentKind::Count { delta: bind(&DataType::BigInt)?, subtract: false })
+            Ok(AssignmentKind::Count { delta: bind(data_type)?, subtract: false })
         }
         (AssignmentOp::Subtract, DataType::Counter) => {
-            Ok(AssignmentKind::Count { delta: bind(&DataType::BigInt)?, subtract: true })
+            Ok(AssignmentKind::Count { delta: bind(data_type)?, subtract: true })
         }
         _ if is_frozen(data_type) => Err(QueryError::invalid(format!(
             "Invalid operation ({}) for frozen collection column {}",

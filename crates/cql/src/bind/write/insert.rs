@@ -25,8 +25,8 @@ pub fn bind(scope: Scope<'_>, insert: &ast::Insert, markers: &mut Markers) -> Re
         }
         InsertSource::Json { value, default_unset } => {
             let document = bind_term(scope, value, &DataType::Text, "[json]", markers)?;
-            let (values, columns) = json_columns(table);
-            (values, Some(JsonSource { document, default_unset: *default_unset, columns }))
+            let columns = table.columns().map(|c| (c.name.clone(), c.data_type.clone())).collect();
+            (json_markers(table), Some(JsonSource { document, default_unset: *default_unset, columns }))
         }
     };
     let (timestamp, ttl) = using(scope, &insert.using, markers)?;
@@ -62,13 +62,12 @@ fn columns_and_values<'t>(
 }
 
 /// Every column, each as the marker the document fills in.
-fn json_columns(table: &Table) -> (Vec<(&Column, Expr)>, Vec<(Arc<str>, DataType)>) {
+fn json_markers(table: &Table) -> Vec<(&Column, Expr)> {
     let marker = |(index, column)| {
         let column: &Column = column;
         (column, Expr::new(column.data_type.clone(), Node::Marker(index)))
     };
-    let values = (0u32..).zip(table.columns()).map(marker).collect();
-    (values, table.columns().map(|c| (c.name.clone(), c.data_type.clone())).collect())
+    (0u32..).zip(table.columns()).map(marker).collect()
 }
 
 fn assemble(
