@@ -71,6 +71,15 @@ fn groups() {
         SELECT c, sum(v) FROM t WHERE k = 1 GROUP BY c ORDER BY c DESC
           2 | 5
           1 | 30
+        SELECT k, c, sum(v) FROM t WHERE k IN (1, 2) GROUP BY k, c ORDER BY c DESC
+          2 | 3 | 100
+          1 | 2 | 5
+          1 | 1 | 30
+          2 | 1 | 7
+        SELECT k, c, sum(v) FROM t WHERE k IN (1, 2) GROUP BY k, c ORDER BY c ASC LIMIT 3
+          1 | 1 | 30
+          2 | 1 | 7
+          1 | 2 | 5
         SELECT d, sum(v) FROM t WHERE k = 1 AND c = 1 GROUP BY d
           1 | 10
           2 | 20

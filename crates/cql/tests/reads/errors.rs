@@ -176,6 +176,10 @@ fn order_limit_distinct_and_group() {
                 "SELECT DISTINCT queries must only request partition key columns and/or static columns (not v)",
             ),
             (
+                "SELECT DISTINCT k FROM t WHERE k IN (1, 2) ORDER BY c",
+                "SELECT DISTINCT queries must only request partition key columns and/or static columns (not c)",
+            ),
+            (
                 "SELECT DISTINCT * FROM t",
                 "SELECT DISTINCT queries must only request partition key columns and/or static columns (not c)",
             ),

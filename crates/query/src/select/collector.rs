@@ -84,6 +84,8 @@ struct Group {
     /// Inputs of its first row, for columns that are not aggregated.
     first: Vec<Option<Vec<u8>>>,
     states: Vec<State>,
+    /// Clustering bytes of its first row, when rows are traced.
+    clustering: Vec<u8>,
 }
 
 impl<'p, 'c> Collector<'p, 'c> {
@@ -203,7 +205,7 @@ impl<'p, 'c> Collector<'p, 'c> {
             // Aggregates over no rows still have an answer.
             let first = vec![None; self.plan.inputs.len()];
             let states: Result<Vec<State>, _> = grouping.aggregates.iter().map(|a| a.begin()).collect();
-            self.group = Some(Group { keys: Vec::new(), first, states: states? });
+            self.group = Some(Group { keys: Vec::new(), first, states: states?, clustering: Vec::new() });
         }
         self.end_group()
     }
@@ -335,7 +337,9 @@ impl<'p, 'c> Collector<'p, 'c> {
             }
             let first = inputs.iter().map(|v| v.as_deref().map(<[u8]>::to_vec)).collect();
             let states: Result<Vec<State>, _> = grouping.aggregates.iter().map(|a| a.begin()).collect();
-            self.group = Some(Group { keys, first, states: states? });
+            let traced = clustering.filter(|_| self.trace.is_some());
+            let clustering = traced.unwrap_or_default().to_vec();
+            self.group = Some(Group { keys, first, states: states?, clustering });
         }
         if let Some(group) = &mut self.group {
             for (aggregate, state) in grouping.aggregates.iter().zip(&mut group.states) {
@@ -365,6 +369,9 @@ impl<'p, 'c> Collector<'p, 'c> {
             ids: self.ids,
         };
         self.plan.output.put(&env, &mut self.body)?;
+        if let Some(trace) = &mut self.trace {
+            trace.push((group.clustering, self.body.len()));
+        }
         self.count += 1;
         if let Some(left) = &mut self.limit_left {
             *left = left.saturating_sub(1);

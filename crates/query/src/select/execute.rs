@@ -68,6 +68,9 @@ async fn run<S: Store, T: Store>(
         short_pages: true,
     };
     let rows = match (plan.merge_columns, partitions) {
+        (Some(columns), PartitionSet::Keys(keys)) if keys.len() > 1 && plan.grouping.is_some() => {
+            merge::sorted_groups(&mut scan, keys, columns).await?
+        }
         (Some(columns), PartitionSet::Keys(keys)) if keys.len() > 1 => {
             merge::run(&mut scan, &keys, columns, state).await?
         }
@@ -184,7 +187,7 @@ impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
         })
     }
 
-    async fn each_key(
+    pub async fn each_key(
         &mut self,
         keys: Vec<model::key::PartitionKey>,
         after: Option<Position>,

@@ -137,29 +137,28 @@ impl<'a> Merged<'a> {
 
     /// Relations that share columns must start with the same one.
     fn check_overlap(&self, columns: &[Column], test: &Test) -> Result<(), QueryError> {
-        let shared = |r: &Restriction| in_common(&r.columns, columns);
-        let Some(other) = self.clustering.values().find(|r| !shared(r).is_empty()) else { return Ok(()) };
         let start = |columns: &[Column]| columns.first().map(|c| c.position);
-        let only_filters = matches!(test, Test::Other(..)) || (other.among.is_none() && !other.is_range());
-        if start(&other.columns) == start(columns) || only_filters {
-            return Ok(());
-        }
-        let names = shared(other);
-        Err(QueryError::Invalid(match (&other.among, test) {
-            (Some(terms), _) => format!(
-                "{names} cannot be restricted by more than one relation if it includes {}",
-                equality_name(terms)
-            ),
-            (None, Test::Bound { .. }) => format!(
-                "Column \"{}\" cannot be restricted by two inequalities not starting with the same column",
-                columns.first().map_or("", |c| &*c.name)
-            ),
-            (None, _) => {
-                format!(
-                    "Column \"{names}\" cannot be restricted by both an equality and an inequality relation"
-                )
+        for other in self.clustering.values() {
+            let names = in_common(&other.columns, columns);
+            let only_filters =
+                matches!(test, Test::Other(..)) || (other.among.is_none() && !other.is_range());
+            if names.is_empty() || only_filters || start(&other.columns) == start(columns) {
+                continue;
             }
-        }))
+            return Err(QueryError::Invalid(match (&other.among, test) {
+                (Some(terms), _) => format!(
+                    "{names} cannot be restricted by more than one relation if it includes {}",
+                    equality_name(terms)
+                ),
+                (None, Test::Bound { .. }) => format!(
+                    "Column \"{names}\" cannot be restricted by two inequalities not starting with the same column"
+                ),
+                (None, _) => format!(
+                    "Column \"{names}\" cannot be restricted by both an equality and an inequality relation"
+                ),
+            }));
+        }
+        Ok(())
     }
 
     /// Without filtering nothing may follow a range.

@@ -15,7 +15,7 @@ use cql_syntax::ast::{self, Select};
 use model::types::DataType;
 use query::QueryError;
 use query::expr::Expr;
-use query::restrict::PartitionRestriction;
+use query::restrict::{PartitionRestriction, Terms};
 use query::select::{Grouping, SelectParts, SelectPlan};
 use schema::{ColumnKind, Table};
 use std::sync::Arc;
@@ -87,7 +87,8 @@ fn bind_for(
     plan.warnings = warnings;
     if !aggregates.is_empty() || !select.group_by.is_empty() {
         plan.grouping = Some(Grouping { aggregates, keys });
-    } else if !single {
+    }
+    if !single {
         plan.merge_columns = order.columns;
     }
     Ok(plan)
@@ -128,6 +129,15 @@ fn check_distinct(
         return refuse(format!(
             "SELECT DISTINCT queries must only request partition key columns and/or static columns (not {})",
             column.name
+        ));
+    }
+    // Rows of several partitions are sorted by columns that DISTINCT does not have.
+    let several = matches!(&clause.restrictions.partitions, PartitionRestriction::Keys { columns, .. }
+        if !columns.iter().all(Terms::is_equality));
+    if let (Some(ordering), true) = (select.order_by.first(), several) {
+        return refuse(format!(
+            "SELECT DISTINCT queries must only request partition key columns and/or static columns (not {})",
+            ordering.column.as_str()
         ));
     }
     let missing = table.partition_key.iter().find(|key| !selected.named.iter().any(|c| c.id == key.id));
