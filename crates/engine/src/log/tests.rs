@@ -290,3 +290,35 @@ fn the_log_thread_groups_and_wakes() {
     assert!(log.sync().is_err());
     assert_eq!(recover(&disk.image(CrashImage::DropUnsynced), 1).unwrap().1.len(), 100);
 }
+
+#[test]
+fn the_first_segment_is_small_and_spares_are_used_again() {
+    let disk = new_disk();
+    let bytes = 2 << 20;
+    let options = |segment| LogOptions {
+        shards: 1,
+        durability: Durability::Sync,
+        segment,
+        first_live: segment,
+        inline: true,
+    };
+    let files = || Arc::new(SegmentFiles::new(Arc::new(disk.clone()), PathBuf::from(DIR), bytes));
+    let log = Log::begin(files(), Pins::new(), Arc::default(), options(1)).unwrap();
+    // Larger than the first segment, which is made quickly while a database opens.
+    let large = vec![7; (bytes as usize) * 3 / 4];
+    assert!(disk.files()[0].1 < large.len() as u64);
+    log.submit(0, |out| out.extend_from_slice(&large)).unwrap();
+    assert_eq!(log.take_progress(0)[0].pin.segment(), 2);
+    log.retire_before(3);
+    let lengths: Vec<u64> = disk.files().iter().map(|(_, len)| *len).collect();
+    assert_eq!(
+        lengths,
+        [u64::from(bytes)],
+        "the small one is gone, the full one is kept: {:?}",
+        disk.files()
+    );
+    let again = files();
+    again.adopt_spares().unwrap();
+    Log::begin(again, Pins::new(), Arc::default(), options(3)).unwrap();
+    assert_eq!(disk.files(), [(segment_path(3), u64::from(bytes))]);
+}

@@ -213,7 +213,7 @@ impl Shard {
         !self.commits.borrow().waiting.is_empty()
     }
 
-    fn fail_waiting(&self, reason: &str) {
+    pub(super) fn fail_waiting(&self, reason: &str) {
         let waiting = {
             let mut commits = self.commits.borrow_mut();
             commits.failed.get_or_insert_with(|| reason.to_owned());

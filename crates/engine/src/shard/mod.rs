@@ -29,6 +29,7 @@ use room::Room;
 use rt::Inbox;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -70,6 +71,23 @@ pub(crate) struct Shard {
     reads: Cell<u64>,
 }
 
+/// Does what other shards ask for. An errand that panics is reported; whoever waits for it is told `Closed`.
+async fn run_errands(shard: Rc<Shard>, mut inbox: Inbox<Errand>) {
+    while let Some(errand) = inbox.receive().await {
+        if catch_unwind(AssertUnwindSafe(|| errand(&shard))).is_err() {
+            tracing::error!(shard = shard.index, "an errand panicked; see the message above");
+        }
+    }
+}
+
+/// Applies commits as the log makes them safe.
+async fn apply_progress(shard: Rc<Shard>) {
+    while shard.shared.log.failure().is_none() {
+        shard.shared.log.progressed(shard.index).await;
+        shard.pump();
+    }
+}
+
 impl Shard {
     /// Brings the shard to life on the current thread, inside a `LocalSet`.
     pub fn start(shared: Arc<Shared>, seed: Seed) -> Rc<Shard> {
@@ -95,20 +113,15 @@ impl Shard {
         });
         shard.account_replayed();
         shard.compact_all_if_due();
-        let (mailed, pumped) = (shard.clone(), shard.clone());
-        let mut inbox = seed.inbox;
+        tokio::task::spawn_local(run_errands(shard.clone(), seed.inbox));
+        let pump = tokio::task::spawn_local(apply_progress(shard.clone()));
+        let watched = shard.clone();
         tokio::task::spawn_local(async move {
-            while let Some(errand) = inbox.receive().await {
-                errand(&mailed);
-            }
-        });
-        tokio::task::spawn_local(async move {
-            loop {
-                pumped.shared.log.progressed(pumped.index).await;
-                pumped.pump();
-                if pumped.shared.log.failure().is_some() {
-                    break;
-                }
+            // A fault of ours: nobody would apply commits any more, so nobody may wait for them.
+            if pump.await.is_err_and(|error| error.is_panic()) {
+                let reason = format!("shard {} failed while it applied commits", watched.index);
+                watched.shared.log.fail(reason.clone());
+                watched.fail_waiting(&reason);
             }
         });
         shard

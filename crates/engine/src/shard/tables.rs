@@ -48,10 +48,10 @@ impl TableState {
     pub fn apply(&mut self, mutation: &Mutation, pin: &Pin) -> usize {
         let before = self.active.bytes();
         self.active.apply(mutation, pin.segment());
-        if self.pin.as_ref().is_none_or(|mine| pin.segment() < mine.segment()) {
-            if let Some(later) = self.pin.replace(pin.clone()) {
-                later.release();
-            }
+        if self.pin.as_ref().is_none_or(|mine| pin.segment() < mine.segment())
+            && let Some(later) = self.pin.replace(pin.clone())
+        {
+            later.release();
         }
         self.active.bytes().saturating_sub(before)
     }
