@@ -45,12 +45,9 @@ fn the_budget_holds_and_what_fits_is_read_once() {
 
 #[test]
 fn keys_of_neighbouring_blocks_are_spread() {
-    use std::hash::{BuildHasher, Hash};
-    let hash = |file, offset| {
-        let mut hasher = BuildHasherDefault::<KeyHasher>::default().build_hasher();
-        BlockKey { file, offset }.hash(&mut hasher);
-        hasher.finish()
-    };
+    use std::hash::BuildHasher;
+    let hasher = BuildHasherDefault::<KeyHasher>::default();
+    let hash = |file, offset| hasher.hash_one(BlockKey { file, offset });
     let mut buckets = [0u32; 256];
     for n in 0..25_600u64 {
         buckets[(hash(n % 7, n * 11_003) & 255) as usize] += 1;

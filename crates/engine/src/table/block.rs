@@ -32,6 +32,8 @@ struct Slot {
 
 #[derive(Clone, Copy, Debug)]
 struct PartitionSlot {
+    /// The first four bytes of its token: nearly always enough to find a partition without its key.
+    head: u32,
     /// Offset of the prefix in `raw`; the shared position bytes follow it.
     at: u32,
     /// Index of its first entry.
@@ -70,7 +72,8 @@ impl Block {
             }
             last_prefix = prefix;
             rest = tail.get(common_len as usize..)?;
-            partitions.push(PartitionSlot { at, first: u16::try_from(first).ok()?, common_len });
+            let (head, first_entry) = (head_of_prefix(prefix), u16::try_from(first).ok()?);
+            partitions.push(PartitionSlot { head, at, first: first_entry, common_len });
             first = first.checked_add(usize::try_from(held).ok()?).filter(|n| *n <= entries)?;
         }
         if first != entries {
@@ -200,13 +203,12 @@ impl Block {
 
     #[inline]
     fn first_partition_from(&self, prefix: &[u8]) -> usize {
-        let token = word_at(prefix, 0);
+        let head = head_of_prefix(prefix);
         let (mut low, mut high) = (0, self.partitions.len());
         while low < high {
             let middle = (low + high) / 2;
             let Some(slot) = self.partitions.get(middle) else { break };
-            // Tokens are hashes: the first eight bytes nearly always decide.
-            let before = match word_at(&self.raw, slot.at as usize).cmp(&token) {
+            let before = match slot.head.cmp(&head) {
                 Ordering::Equal => self.prefix(middle) < prefix,
                 order => order.is_lt(),
             };
@@ -249,6 +251,11 @@ impl Block {
             self.slots.get(entry + 1).map_or(self.payloads_at, |next| self.keys_at + u32::from(next.key));
         (start as usize, end as usize)
     }
+}
+
+#[inline]
+fn head_of_prefix(prefix: &[u8]) -> u32 {
+    (word_at(prefix, 0) >> 32) as u32
 }
 
 /// Eight bytes as a big-endian number; zeros stand in for what is missing.

@@ -3,10 +3,10 @@
 //! It holds one index block and one data block. Block boundaries at which a partition ends are marked in
 //! the index, so a reader that stays in a partition never reads a block of another one.
 
-use super::Table;
 use super::block::{Block, Place};
 use super::frame::FrameAt;
 use super::properties::IndexTop;
+use super::{BlockRef, Table};
 use crate::cache::BlockCache;
 use crate::cursor::{Cursor, Entry};
 use model::deletion::Timestamp;
@@ -24,7 +24,7 @@ pub struct TableCursor<'a> {
     /// The partition it stands in.
     prefix: Vec<u8>,
     inside: bool,
-    index: Option<IndexAt>,
+    index: Option<IndexAt<'a>>,
     block: Option<Arc<Block>>,
     /// Partition and entry in `block`; meaningful when `entry` is there or was there.
     place: Place,
@@ -46,13 +46,13 @@ struct Current {
 
 /// The index entry of the current data block.
 #[derive(Clone)]
-struct IndexAt {
+struct IndexAt<'a> {
     top: usize,
-    block: Arc<Block>,
+    block: BlockRef<'a>,
     place: Place,
 }
 
-impl IndexAt {
+impl IndexAt<'_> {
     /// Whether the data block is the last of its last partition, and that is `prefix`.
     fn ends_partition(&self, prefix: &[u8]) -> bool {
         let partition = self.place.partition;
@@ -91,13 +91,12 @@ impl<'a> TableCursor<'a> {
         &self.table.properties.index
     }
 
-    fn index_block(&self, top: usize) -> Result<Option<Arc<Block>>, StoreError> {
-        let Some(found) = self.tops().get(top) else { return Ok(None) };
-        self.table.block(found.at, self.cache).map(Some)
+    fn index_block(&self, top: usize) -> Result<Option<BlockRef<'a>>, StoreError> {
+        self.table.index_block(top, self.cache)
     }
 
     /// The index entry of the first block that may hold something at or behind the key.
-    fn find_index(&self, prefix: &[u8], position: &[u8]) -> Result<Option<IndexAt>, StoreError> {
+    fn find_index(&self, prefix: &[u8], position: &[u8]) -> Result<Option<IndexAt<'a>>, StoreError> {
         let before = |top: &IndexTop| (top.prefix.as_slice(), top.position.as_slice()) < (prefix, position);
         let top = self.tops().partition_point(before);
         let loaded = match &self.index {
@@ -113,12 +112,12 @@ impl<'a> TableCursor<'a> {
         Ok(Some(IndexAt { top, block, place }))
     }
 
-    fn last_index(&self) -> Result<Option<IndexAt>, StoreError> {
+    fn last_index(&self) -> Result<Option<IndexAt<'a>>, StoreError> {
         let Some(top) = self.tops().len().checked_sub(1) else { return Ok(None) };
         Ok(self.index_block(top)?.map(|block| IndexAt { top, place: last_place(&block), block }))
     }
 
-    fn next_index(&self, index: &IndexAt) -> Result<Option<IndexAt>, StoreError> {
+    fn next_index(&self, index: &IndexAt<'a>) -> Result<Option<IndexAt<'a>>, StoreError> {
         let entry = index.place.entry + 1;
         if entry < index.block.entries() {
             let partition = match index.block.entries_of(index.place.partition).end {
@@ -132,7 +131,7 @@ impl<'a> TableCursor<'a> {
         Ok(self.index_block(top)?.map(|block| IndexAt { top, block, place: first }))
     }
 
-    fn previous_index(&self, index: &IndexAt) -> Result<Option<IndexAt>, StoreError> {
+    fn previous_index(&self, index: &IndexAt<'a>) -> Result<Option<IndexAt<'a>>, StoreError> {
         if let Some(entry) = index.place.entry.checked_sub(1) {
             let first = index.block.entries_of(index.place.partition).start;
             let partition = index.place.partition - usize::from(entry < first);
@@ -143,7 +142,7 @@ impl<'a> TableCursor<'a> {
     }
 
     /// Makes the data block of `index` the current one.
-    fn load(&mut self, index: IndexAt) -> Result<Arc<Block>, StoreError> {
+    fn load(&mut self, index: IndexAt<'a>) -> Result<Arc<Block>, StoreError> {
         let same = self.index.as_ref().is_some_and(|old| {
             old.top == index.top && old.place.entry == index.place.entry && self.block.is_some()
         });
@@ -247,7 +246,7 @@ fn last_place(block: &Block) -> Place {
 }
 
 /// Where the data block of an index entry lies.
-fn data_frame(index: &IndexAt) -> Option<FrameAt> {
+fn data_frame(index: &IndexAt<'_>) -> Option<FrameAt> {
     let (_, start, end) = index.block.payload(index.place.entry)?;
     let mut bytes = index.block.raw().get(start as usize..end as usize)?;
     Some(FrameAt { offset: vint::take(&mut bytes)?, len: vint::take_u32(&mut bytes)? })

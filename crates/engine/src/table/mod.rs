@@ -34,7 +34,7 @@ use model::key::token_of;
 use properties::Properties;
 use rt::Disk;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use store::StoreError;
 
 /// An open table file.
@@ -46,6 +46,31 @@ pub struct Table {
     properties: Properties,
     partition_filter: Filter,
     special_filter: Filter,
+    /// Index blocks that were read, of a file whose index is small enough to stay in memory.
+    index_blocks: Vec<OnceLock<Block>>,
+}
+
+/// Indexes up to this size (compressed) stay in memory once read; larger ones go through the cache. An
+/// index is about 0.3 % of its file, so this is the index of some gigabytes.
+const RESIDENT_INDEX_BYTES_MAX: u64 = 8 << 20;
+
+/// A block, lent by the table or held together with the cache.
+#[derive(Clone)]
+enum BlockRef<'a> {
+    Resident(&'a Block),
+    Shared(Arc<Block>),
+}
+
+impl std::ops::Deref for BlockRef<'_> {
+    type Target = Block;
+
+    #[inline]
+    fn deref(&self) -> &Block {
+        match self {
+            BlockRef::Resident(block) => block,
+            BlockRef::Shared(block) => block,
+        }
+    }
 }
 
 impl Table {
@@ -63,7 +88,11 @@ impl Table {
             .ok_or_else(|| file.corrupt(at.offset, "the properties are malformed"))?;
         let partition_filter = read_filter(&file, &properties.partition_filter)?;
         let special_filter = read_filter(&file, &properties.special_filter)?;
-        Ok(Table { file, path: path.to_path_buf(), number, properties, partition_filter, special_filter })
+        let index_bytes: u64 = properties.index.iter().map(|top| u64::from(top.at.len)).sum();
+        let resident = if index_bytes <= RESIDENT_INDEX_BYTES_MAX { properties.index.len() } else { 0 };
+        let index_blocks = (0..resident).map(|_| OnceLock::new()).collect();
+        let path = path.to_path_buf();
+        Ok(Table { file, path, number, properties, partition_filter, special_filter, index_blocks })
     }
 
     pub fn number(&self) -> u64 {
@@ -95,7 +124,8 @@ impl Table {
     /// Memory held besides cached blocks.
     pub fn memory_bytes(&self) -> usize {
         let top = self.properties.index.iter().map(|t| t.prefix.len() + t.position.len() + 64).sum::<usize>();
-        self.partition_filter.bytes() + self.special_filter.bytes() + top
+        let index = self.index_blocks.iter().filter_map(OnceLock::get).map(Block::bytes).sum::<usize>();
+        self.partition_filter.bytes() + self.special_filter.bytes() + top + index
     }
 
     /// Whether the partition may be here; `false` is certain.
@@ -135,6 +165,26 @@ impl Table {
     /// A cursor that reads through `cache`, or straight from the file.
     pub fn cursor<'a>(&'a self, cache: Option<&'a BlockCache>) -> TableCursor<'a> {
         TableCursor::new(self, cache)
+    }
+
+    /// The index block with this number.
+    fn index_block<'a>(
+        &'a self,
+        top: usize,
+        cache: Option<&BlockCache>,
+    ) -> Result<Option<BlockRef<'a>>, StoreError> {
+        let Some(at) = self.properties.index.get(top).map(|top| top.at) else { return Ok(None) };
+        let Some(resident) = self.index_blocks.get(top) else {
+            return self.block(at, cache).map(|block| Some(BlockRef::Shared(block)));
+        };
+        let block = match resident.get() {
+            Some(block) => block,
+            None => {
+                let block = self.read_block(at)?;
+                resident.get_or_init(|| block)
+            }
+        };
+        Ok(Some(BlockRef::Resident(block)))
     }
 
     fn block(&self, at: FrameAt, cache: Option<&BlockCache>) -> Result<Arc<Block>, StoreError> {
