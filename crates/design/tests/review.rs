@@ -5,6 +5,15 @@
 
 use design::{Review, Severity, review};
 
+#[path = "review/exactness.rs"]
+mod exactness;
+#[path = "review/fixes.rs"]
+mod fixes;
+#[path = "review/robust.rs"]
+mod robust;
+#[path = "review/shapes.rs"]
+mod shapes;
+
 pub struct Case {
     pub name: String,
     pub expected: Vec<(String, String)>,
@@ -34,6 +43,8 @@ pub fn cases(text: &str) -> Vec<Case> {
 }
 
 pub const SEEDS: &str = include_str!("cases/seeds.cql");
+pub const GOOD: &str = include_str!("cases/good.cql");
+pub const FLAWED: &str = include_str!("cases/flawed.cql");
 
 pub fn describe(review: &Review) -> String {
     let lines = review.findings.iter().map(|f| format!("    {} {}: {}", f.severity, f.rule, f.message));
@@ -67,4 +78,14 @@ fn check_all(text: &str) {
 #[test]
 fn the_seeds_get_the_verdict_they_argue_for() {
     check_all(SEEDS);
+}
+
+#[test]
+fn good_schemas_are_clean() {
+    check_all(GOOD);
+}
+
+#[test]
+fn every_planted_flaw_is_found_by_its_rule() {
+    check_all(FLAWED);
 }

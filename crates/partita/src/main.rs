@@ -20,12 +20,15 @@ struct Cli {
 enum Command {
     /// Run the server.
     Serve(Box<options::ServeOptions>),
+    /// Review CQL files: which keys will hurt, which queries they cannot answer. Exit 1 on errors.
+    Review(commands::review::ReviewOptions),
 }
 
 fn main() -> ExitCode {
     // clap exits with 2 for bad usage by itself.
     let outcome = match Cli::parse().command {
         Command::Serve(options) => commands::serve::run(*options),
+        Command::Review(options) => commands::review::run(options),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -33,6 +36,7 @@ fn main() -> ExitCode {
             eprintln!("error: {text}");
             ExitCode::from(2)
         }
+        Err(commands::Failure::Findings) => ExitCode::FAILURE,
         Err(commands::Failure::Failed(text)) => {
             eprintln!("error: {text}");
             ExitCode::FAILURE

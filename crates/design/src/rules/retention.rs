@@ -55,7 +55,7 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
         if settled || !concerns {
             continue;
         }
-        let told = findings.has("unbounded-partition", &table.name, Severity::Warning);
+        let told = findings.has("unbounded-partition", &table.name, Severity::Error);
         let quiet = told || matches!(facts.owner, Owner::Person | Owner::LongUnit);
         let severity = if quiet { Severity::Advice } else { Severity::Warning };
         let growth = &facts.growth;

@@ -126,9 +126,6 @@ fn with_clustering<'t>(table: &'t Table, facts: &Facts, own: Option<&'t Column>)
     let last = table.clustering_columns().last()?;
     let instant = table.clustering_columns().find(|c| c.meaning == Meaning::Time);
     let quantity = table.clustering_columns().find(|c| c.meaning == Meaning::Measure);
-    let row_is_owner = table
-        .partition_columns()
-        .any(|c| is_own_id(table, c) && ROW_IDS.contains(&words(&c.name)[0].as_str()));
     if let Some(quantity) = quantity {
         let listed = table.regular_columns().find(|c| {
             c.meaning == Meaning::Identity && (is_own_id(table, c) || any_word(&words(&c.name), LISTED_IDS))
@@ -141,9 +138,9 @@ fn with_clustering<'t>(table: &'t Table, facts: &Facts, own: Option<&'t Column>)
     }
     let Some(instant) = instant else {
         // One row per day, per country: the key may be the thing itself. With an id outside it is not.
-        return own.filter(|_| !row_is_owner).map(|id| (Severity::Warning, last.name.as_str(), Some(id)));
+        return own.map(|id| (Severity::Warning, last.name.as_str(), Some(id)));
     };
-    if own.is_some() && !row_is_owner {
+    if own.is_some() {
         return Some((Severity::Error, &instant.name, own));
     }
     let measured = facts.content == Content::Telemetry || facts.owner == Owner::Machine;

@@ -2,7 +2,7 @@
 
 use super::{Context, Rule, on_access, on_table};
 use crate::catalogue::{Access, Limit, Table};
-use crate::facts::Facts;
+use crate::facts::{Facts, Owner};
 use crate::finding::{Findings, Severity};
 use crate::fix;
 use crate::units;
@@ -27,7 +27,9 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
         };
         let bucketed = facts.time_bucket.is_some()
             || table.partition_columns().any(|c| matches!(c.meaning, Meaning::Time));
-        if !expires || bucketed || table.is_view() || table.is_bucketed_by_server {
+        // The rows of one unit are written together and expire together.
+        let is_unit = facts.owner == Owner::Unit;
+        if !expires || is_unit || bucketed || table.is_view() || table.is_bucketed_by_server {
             continue;
         }
         let ascending = table.clustering.first().is_some_and(|item| !item.descending);

@@ -1,11 +1,14 @@
 //! One file per subcommand.
 
+pub mod review;
 pub mod serve;
 
 /// Why a command ends without success.
 pub enum Failure {
     /// The command line or configuration is wrong: exit 2.
     Usage(String),
+    /// It worked, and what it printed is bad news: exit 1.
+    Findings,
     /// It was right, but did not work: exit 1.
     Failed(String),
 }

@@ -1,0 +1,91 @@
+//! `partita review`: reads CQL files and says which keys will hurt, before a row is written.
+//!
+//! Exit 0 without error findings, 1 with one, 2 for bad usage. Only reads the named files; needs no server.
+
+use super::Failure;
+use clap::{Args, ValueEnum};
+use design::output::{explain, html, json, sarif, text};
+use std::io::{IsTerminal, Read, Write};
+use std::path::PathBuf;
+
+/// Options of `partita review`.
+#[derive(Args)]
+pub struct ReviewOptions {
+    /// CQL files with tables, access patterns and queries; `-` reads standard input.
+    files: Vec<PathBuf>,
+    /// How to write the findings.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Explain a rule with a good and a bad example; `all` lists the rules.
+    #[arg(long, value_name = "RULE")]
+    explain: Option<String>,
+    /// Write to this file instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+    Sarif,
+    Html,
+}
+
+/// Runs the review.
+pub fn run(options: ReviewOptions) -> Result<(), Failure> {
+    if let Some(id) = &options.explain {
+        let lesson = if id == "all" { Some(explain::list()) } else { explain::rule(id) };
+        let lesson = lesson
+            .ok_or_else(|| Failure::Usage(format!("there is no rule {id}; the rules are\n{}", explain::list())))?;
+        write_out(&options.output, &lesson)?;
+        return Ok(());
+    }
+    if options.files.is_empty() {
+        return Err(Failure::Usage("name at least one CQL file, or `-` for standard input".into()));
+    }
+    let mut files = Vec::new();
+    for path in &options.files {
+        files.push((path.display().to_string(), read(path)?));
+    }
+    let review = design::review(files);
+    let colour = if options.output.is_none() && std::io::stdout().is_terminal() {
+        text::Colour::Always
+    } else {
+        text::Colour::Never
+    };
+    let mut written = match options.format {
+        Format::Text => text::write(&review, colour),
+        Format::Json => json::write(&review),
+        Format::Sarif => sarif::write(&review),
+        Format::Html => html::write(&review),
+    };
+    if !written.ends_with('\n') {
+        written.push('\n');
+    }
+    write_out(&options.output, &written)?;
+    if review.has_errors() { Err(Failure::Findings) } else { Ok(()) }
+}
+
+fn read(path: &PathBuf) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    let outcome = if path.as_os_str() == "-" {
+        std::io::stdin().read_to_end(&mut bytes).map(|_| ())
+    } else {
+        std::fs::read(path).map(|read| bytes = read)
+    };
+    outcome.map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))?;
+    String::from_utf8(bytes).map_err(|_| Failure::Usage(format!("{} is not UTF-8 text", path.display())))
+}
+
+fn write_out(output: &Option<PathBuf>, text: &str) -> Result<(), Failure> {
+    match output {
+        Some(path) => std::fs::write(path, text)
+            .map_err(|e| Failure::Failed(format!("cannot write {}: {e}", path.display()))),
+        None => {
+            // A closed pipe (`| head`) is the reader's business.
+            let _ = std::io::stdout().write_all(text.as_bytes());
+            Ok(())
+        }
+    }
+}
