@@ -3,7 +3,8 @@
 use super::super::Scope;
 use super::super::expr::{Binder, RowScope, selector_name};
 use super::super::markers::Markers;
-use cql_syntax::ast::{ExprKind, Select, Selection, Selector};
+use super::super::types::native_type;
+use cql_syntax::ast::{self, ExprKind, Select, Selection, Selector, TypeKind};
 use model::json::quote_json;
 use model::types::DataType;
 use query::expr::Expr;
@@ -74,13 +75,29 @@ fn bind_item(
     row: &mut RowScope,
     markers: &mut Markers,
 ) -> Result<(Arc<str>, Expr), QueryError> {
-    let expr = Binder { scope, markers, row: Some(row), table: None }.selector(&item.expr)?;
-    let name: Arc<str> = match (&item.alias, &item.expr.kind) {
+    let mut binder = Binder { scope, markers, row: Some(row), table: None };
+    // A cast to the type a value has anyway is not there, not even in the name.
+    let mut written = &item.expr;
+    while let ExprKind::Cast { expr, to } = &written.kind
+        && binder.type_of(expr, None).is_some_and(|found| found == cast_target(to))
+    {
+        written = expr;
+    }
+    let expr = binder.selector(written)?;
+    let name: Arc<str> = match (&item.alias, &written.kind) {
         (Some(alias), _) => alias.as_str().into(),
         (None, ExprKind::Column(column)) => column.as_str().into(),
-        (None, _) => selector_name(&item.expr).into(),
+        (None, _) => selector_name(written).into(),
     };
     Ok((name, expr))
+}
+
+/// The target of a cast: native, or something no cast has.
+fn cast_target(to: &ast::DataType) -> DataType {
+    match to.kind {
+        TypeKind::Native(native) => native_type(native),
+        _ => DataType::Empty,
+    }
 }
 
 /// The columns behind the inputs that selectors made so far.
