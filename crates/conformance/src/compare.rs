@@ -1,0 +1,123 @@
+//! When an answer of Partita counts as Cassandra's.
+//!
+//! Rows, order, types, names, pages: exactly. An error: its class exactly, and Cassandra's sentence first (ours may go
+//! on; the text of syntax errors is not compared, clients look at the class only). Warnings: Cassandra's must be there;
+//! ours may say what filtering costs. Where Cassandra fails with an internal exception, any answer but such a failure. An empty last page after a full one may be missing.
+
+use crate::scenario::Options;
+
+const SIGNATURES: &str = "(known type signatures";
+
+/// The line between two pages.
+pub const NEXT_PAGE: &str = "-- next page";
+
+/// Our own warnings that Cassandra does not give (COMPAT.md, "Different on purpose").
+const OWN_WARNINGS: [&str; 1] = ["warning: ALLOW FILTERING:"];
+
+pub fn agrees(options: &Options, expected: &[String], actual: &[String]) -> bool {
+    let (expected, actual) = (without_empty_page(expected), without_empty_page(actual));
+    let warnings = |lines: &[String]| -> Vec<String> {
+        lines.iter().filter(|l| l.starts_with("warning: ")).cloned().collect()
+    };
+    let rest = |lines: &[String]| -> Vec<String> {
+        lines.iter().filter(|l| !l.starts_with("warning: ")).cloned().collect()
+    };
+    warnings_agree(&warnings(expected), &warnings(actual))
+        && if options.shape {
+            shape(&rest(expected)) == shape(&rest(actual))
+        } else {
+            let (expected, actual) = (rest(expected), rest(actual));
+            let escaped = expected.iter().any(|line| line.starts_with("error Server: "));
+            (escaped || expected.len() == actual.len())
+                && expected.iter().zip(&actual).all(|(e, a)| line_agrees(options, e, a))
+        }
+}
+
+/// Cassandra learns that a full page was the last by answering an empty one; we know before.
+fn without_empty_page(lines: &[String]) -> &[String] {
+    let Some(mark) = lines.iter().rposition(|line| line == NEXT_PAGE) else { return lines };
+    let (before, page) = lines.split_at(mark);
+    let is_row = |line: &&String| !line.starts_with("warning: ") && !line.starts_with("columns:");
+    if page.iter().skip(1).any(|line| is_row(&line)) { lines } else { before }
+}
+
+fn warnings_agree(expected: &[String], actual: &[String]) -> bool {
+    let mut left: Vec<&String> = actual.iter().collect();
+    for warning in expected {
+        match left.iter().position(|a| a.starts_with(warning.as_str())) {
+            Some(found) => drop(left.remove(found)),
+            None => return false,
+        }
+    }
+    left.iter().all(|a| OWN_WARNINGS.iter().any(|own| a.starts_with(own)))
+}
+
+fn line_agrees(options: &Options, expected: &str, actual: &str) -> bool {
+    let Some(expected_error) = error(expected) else { return expected == actual };
+    let actual_error = error(actual);
+    if expected_error.0 == "Server" {
+        // An exception that escaped inside Cassandra: anything but a server error of our own will do.
+        return actual_error.is_none_or(|(class, _)| class != "Server");
+    }
+    let Some(actual_error) = actual_error else { return false };
+    // Cassandra lists the signatures of a function in the order of a hash table.
+    let sentence = expected_error.1.split(SIGNATURES).next().unwrap_or_default();
+    expected_error.0 == actual_error.0
+        && (options.class || expected_error.0 == "Syntax" || actual_error.1.starts_with(sentence))
+}
+
+fn error(line: &str) -> Option<(&str, &str)> {
+    line.strip_prefix("error ")?.split_once(": ").or(Some((line, "")))
+}
+
+/// The columns and how many rows, without values.
+fn shape(lines: &[String]) -> Vec<String> {
+    let kept = |line: &&String| line.starts_with("columns:") || line.starts_with("error ");
+    let mut shape: Vec<String> = lines.iter().filter(kept).cloned().collect();
+    shape.push(format!("{} lines", lines.len()));
+    shape
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn agree(expected: &[&str], actual: &[&str]) -> bool {
+        let own = |lines: &[&str]| lines.iter().map(|l| (*l).to_string()).collect::<Vec<_>>();
+        agrees(&Options::default(), &own(expected), &own(actual))
+    }
+
+    #[test]
+    fn rows_are_compared_exactly_and_errors_by_class_and_first_sentence() {
+        assert!(agree(&["columns: k int", "1"], &["columns: k int", "1"]));
+        assert!(!agree(&["columns: k int", "1"], &["columns: k int", "2"]));
+        assert!(!agree(&["columns: k int"], &["columns: k int", "2"]));
+        assert!(agree(&["error Invalid: No."], &["error Invalid: No. Do this instead."]));
+        assert!(!agree(&["error Invalid: No."], &["error Invalid: Not at all."]));
+        assert!(!agree(&["error Invalid: No."], &["error Syntax: No."]));
+        assert!(agree(&["error Syntax: line 1:2 x"], &["error Syntax: y"]));
+        assert!(!agree(&["error Invalid: No."], &["void"]));
+        assert!(agree(&["error Server: java.lang.X"], &["error Invalid: No."]));
+        assert!(agree(&["error Server: java.lang.X"], &["columns: k int", "1"]));
+        assert!(!agree(&["error Server: java.lang.X"], &["error Server: oops"]));
+        assert!(agree(
+            &["error Invalid: f (known type signatures: b, a)"],
+            &["error Invalid: f (known: a, b)"]
+        ));
+    }
+
+    #[test]
+    fn an_empty_last_page_is_not_needed() {
+        assert!(agree(&["columns: k int", "1", "-- next page", "columns: k int"], &["columns: k int", "1"]));
+        let two = ["columns: k int", "1", "-- next page", "columns: k int", "2"];
+        assert!(!agree(&two, &["columns: k int", "1", "2"]));
+    }
+
+    #[test]
+    fn warnings_of_cassandra_are_needed_and_ours_are_few() {
+        assert!(agree(&["warning: a", "void"], &["warning: a, and more", "void"]));
+        assert!(!agree(&["warning: a", "void"], &["void"]));
+        assert!(!agree(&["void"], &["warning: a", "void"]));
+        assert!(agree(&["void"], &["warning: ALLOW FILTERING: costs", "void"]));
+    }
+}

@@ -1,0 +1,197 @@
+//! `conformance record|replay --port P [--dir conformance] [--only WORD]`, and
+//! `conformance random --port PARTITA --cassandra PORT [--seed N] [--statements N]`.
+//!
+//! `record` runs the scenarios on a real Cassandra and writes its answers into the files; with `--check` it fails on
+//! any difference instead of writing. `replay` runs them on Partita and compares.
+//! `random` compares the two on random statements; each difference is written to `found/` as a scenario.
+
+use conformance::run;
+use conformance::scenario::{File, Item};
+use conformance::{compare, known, random};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+struct Arguments {
+    action: String,
+    address: SocketAddr,
+    dir: PathBuf,
+    only: Option<String>,
+    check: bool,
+    cassandra: SocketAddr,
+    seed: u64,
+    statements: usize,
+}
+
+fn arguments() -> Result<Arguments, String> {
+    let mut words = std::env::args().skip(1);
+    let action = words.next().ok_or("say record or replay")?;
+    let local = SocketAddr::from(([127, 0, 0, 1], 9042));
+    let clock = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let mut arguments = Arguments {
+        action,
+        address: local,
+        cassandra: local,
+        seed: clock.as_secs(),
+        statements: 10_000,
+        dir: PathBuf::from("conformance"),
+        only: None,
+        check: false,
+    };
+    while let Some(word) = words.next() {
+        let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
+        match word.as_str() {
+            "--port" => arguments.address.set_port(value()?.parse().map_err(|_| "the port is not a number")?),
+            "--dir" => arguments.dir = value()?.into(),
+            "--only" => arguments.only = Some(value()?),
+            "--cassandra" => {
+                arguments.cassandra.set_port(value()?.parse().map_err(|_| "the port is not a number")?)
+            }
+            "--seed" => arguments.seed = value()?.parse().map_err(|_| "the seed is not a number")?,
+            "--statements" => arguments.statements = value()?.parse().map_err(|_| "not a number")?,
+            "--check" => arguments.check = true,
+            _ => return Err(format!("unknown option {word}")),
+        }
+    }
+    Ok(arguments)
+}
+
+fn main() -> ExitCode {
+    match arguments().and_then(|arguments| match arguments.action.as_str() {
+        "record" => record(&arguments),
+        "replay" => replay(&arguments),
+        "random" => compare_random(&arguments),
+        other => Err(format!("unknown action {other}: say record, replay or random")),
+    }) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("conformance: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn files(arguments: &Arguments) -> Result<Vec<PathBuf>, String> {
+    let dir = arguments.dir.join("scenarios");
+    let entries = std::fs::read_dir(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+    let mut paths: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
+    paths.retain(|p| p.extension().is_some_and(|e| e == "txt"));
+    if let Some(only) = &arguments.only {
+        paths.retain(|p| p.to_string_lossy().contains(only.as_str()));
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+fn read(path: &Path) -> Result<File, String> {
+    let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    File::parse(&text).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+fn record(arguments: &Arguments) -> Result<bool, String> {
+    let (mut changed, mut total) = (0, 0);
+    for path in files(arguments)? {
+        let mut file = read(&path)?;
+        let before = changed;
+        run::run_file(arguments.address, &mut file, |scenario, step, actual| {
+            total += 1;
+            let same = if step.options.shape || step.options.class {
+                compare::agrees(&step.options, &step.expected, &actual)
+            } else {
+                step.expected == actual
+            };
+            if !same {
+                changed += 1;
+                if arguments.check {
+                    println!("{scenario}: {}\n  was {:?}\n  now {actual:?}", step.title(), step.expected);
+                }
+                step.expected = actual;
+            }
+        })
+        .map_err(|e| e.to_string())?;
+        if !arguments.check && changed > before {
+            std::fs::write(&path, file.print()).map_err(|e| e.to_string())?;
+        }
+        println!("{}: {} of {} statements", path.display(), changed - before, steps(&file));
+    }
+    if arguments.check {
+        println!("{} passed, {changed} failed", total - changed);
+        return Ok(changed == 0);
+    }
+    println!("{total} statements recorded, {changed} answers changed");
+    Ok(true)
+}
+
+fn steps(file: &File) -> usize {
+    file.items.iter().filter(|item| matches!(item, Item::Step(_))).count()
+}
+
+fn replay(arguments: &Arguments) -> Result<bool, String> {
+    let path = arguments.dir.join("known.txt");
+    let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let mut entries = known::parse(&text)?;
+    let (mut scenarios, mut statements, mut differences) = (0, 0, Vec::new());
+    let mut names = Vec::new();
+    for path in files(arguments)? {
+        let mut file = read(&path)?;
+        names.extend(file.items.iter().filter_map(|item| match item {
+            Item::Scenario(name) => Some(name.clone()),
+            _ => None,
+        }));
+        let outcome = run::replay(arguments.address, &mut file).map_err(|e| e.to_string())?;
+        scenarios += outcome.scenarios;
+        statements += outcome.statements;
+        differences.extend(outcome.differences);
+    }
+    if arguments.only.is_some() {
+        entries.retain(|e| names.contains(&e.scenario));
+    }
+    let (unknown, passing) = known::judge(&entries, &differences);
+    for d in &unknown {
+        println!("DIFFERENT {}\n  {}", d.scenario, d.statement);
+        d.expected.iter().for_each(|line| println!("    cassandra> {line}"));
+        d.actual.iter().for_each(|line| println!("    partita>   {line}"));
+    }
+    for e in &passing {
+        println!("NO LONGER DIFFERENT (remove from known.txt): {} :: {}", e.scenario, e.statement);
+    }
+    println!(
+        "{scenarios} scenarios, {statements} statements, {} known differences, {} unknown, {} entries not needed",
+        differences.len() - unknown.len(),
+        unknown.len(),
+        passing.len()
+    );
+    println!("{} passed, {} failed", statements - unknown.len(), unknown.len() + passing.len());
+    Ok(unknown.is_empty() && passing.is_empty())
+}
+
+/// Differences after which a random run stops: there is enough to repair.
+const FOUND_MAX: usize = 10;
+
+fn compare_random(arguments: &Arguments) -> Result<bool, String> {
+    println!("seed {}", arguments.seed);
+    let servers = random::Servers { cassandra: arguments.cassandra, partita: arguments.address };
+    let report = random::run(servers, arguments.seed, arguments.statements, FOUND_MAX, |so_far| {
+        println!("{} statements, {} differences", so_far.statements, so_far.found.len());
+    })
+    .map_err(|e| e.to_string())?;
+    let folder = arguments.dir.join("found");
+    for found in &report.found {
+        println!("DIFFERENT in round {}\n  {}", found.round, found.statement);
+        found.cassandra.iter().for_each(|line| println!("    cassandra> {line}"));
+        found.partita.iter().for_each(|line| println!("    partita>   {line}"));
+        std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
+        let path = folder.join(format!("random-{}-{}.txt", arguments.seed, found.round));
+        std::fs::write(&path, &found.scenario).map_err(|e| e.to_string())?;
+        println!("  written to {}", path.display());
+    }
+    println!(
+        "seed {}: {} statements ({} answered with an error by both), {} differences",
+        arguments.seed,
+        report.statements,
+        report.errors,
+        report.found.len()
+    );
+    Ok(report.found.is_empty())
+}

@@ -1,0 +1,166 @@
+//! The text form of scenarios, read and written without losing comments or layout.
+//!
+//! ```text
+//! === name                      a scenario: its own fresh keyspace and connection
+//! # comment
+//! @page 2                       options of the next statement
+//! @bind 1                       one bound value as JSON (or `unset`, `0x…` raw bytes)
+//! SELECT * FROM t WHERE k = ?;  a statement ends with `;` at the end of a line (a batch with `APPLY BATCH;`)
+//! > columns: k int              Cassandra's answer
+//! ```
+//!
+//! `{ks}` in a statement stands for the scenario's keyspace.
+
+/// What the next statement is run with.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Options {
+    pub page: Option<u32>,
+    pub bind: Vec<String>,
+    pub timestamp: Option<i64>,
+    pub now: Option<u32>,
+    /// Show what PREPARE says of the statement.
+    pub prepare: bool,
+    /// Compare the columns and the number of rows, not the values.
+    pub shape: bool,
+    /// Compare only the class of an error.
+    pub class: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// The option lines as written.
+    pub option_lines: Vec<String>,
+    pub options: Options,
+    /// The statement as written.
+    pub text_lines: Vec<String>,
+    pub expected: Vec<String>,
+}
+
+impl Step {
+    pub fn text(&self) -> String {
+        self.text_lines.join("\n")
+    }
+
+    /// The statement on one line, for messages and the list of known differences.
+    pub fn title(&self) -> String {
+        self.text().split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Item {
+    /// A comment or an empty line.
+    Note(String),
+    Scenario(String),
+    Step(Box<Step>),
+}
+
+/// A file of scenarios.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    pub items: Vec<Item>,
+}
+
+impl File {
+    pub fn parse(text: &str) -> Result<File, String> {
+        let mut items = Vec::new();
+        let mut lines = text.lines().enumerate().peekable();
+        let mut option_lines = Vec::new();
+        while let Some((index, line)) = lines.next() {
+            let at = |what: String| format!("line {}: {what}", index + 1);
+            if let Some(name) = line.strip_prefix("=== ") {
+                items.push(Item::Scenario(name.trim().to_string()));
+            } else if line.starts_with('@') {
+                option_lines.push(line.to_string());
+            } else if line.trim().is_empty() || line.starts_with('#') {
+                items.push(Item::Note(line.to_string()));
+            } else if line.starts_with('>') {
+                return Err(at("an answer without a statement".into()));
+            } else {
+                let mut text_lines = vec![line.to_string()];
+                while !is_complete(&text_lines) {
+                    let next = lines.next().ok_or_else(|| at("the statement has no end".into()))?;
+                    text_lines.push(next.1.to_string());
+                }
+                let mut expected = Vec::new();
+                while let Some((_, line)) = lines.next_if(|(_, line)| line.starts_with('>')) {
+                    expected.push(line.trim_start_matches('>').trim_start_matches(' ').to_string());
+                }
+                let options = parse_options(&option_lines).map_err(at)?;
+                let option_lines = std::mem::take(&mut option_lines);
+                items.push(Item::Step(Box::new(Step { option_lines, options, text_lines, expected })));
+            }
+        }
+        Ok(File { items })
+    }
+
+    pub fn print(&self) -> String {
+        let mut out = String::new();
+        let mut put = |line: &str| {
+            out.push_str(line);
+            out.push('\n');
+        };
+        for item in &self.items {
+            match item {
+                Item::Note(line) => put(line),
+                Item::Scenario(name) => put(&format!("=== {name}")),
+                Item::Step(step) => {
+                    step.option_lines.iter().chain(&step.text_lines).for_each(|line| put(line));
+                    step.expected.iter().for_each(|line| put(format!("> {line}").trim_end()));
+                }
+            }
+        }
+        out
+    }
+}
+
+fn is_complete(lines: &[String]) -> bool {
+    let first = lines.first().map(|line| line.trim_start().to_ascii_uppercase()).unwrap_or_default();
+    let last = lines.last().map(|line| line.trim_end().to_ascii_uppercase()).unwrap_or_default();
+    if first.starts_with("BEGIN ") { last.ends_with("APPLY BATCH;") } else { last.ends_with(';') }
+}
+
+fn parse_options(lines: &[String]) -> Result<Options, String> {
+    let mut options = Options::default();
+    for line in lines {
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let rest = rest.trim();
+        let number = || rest.parse::<i64>().map_err(|_| format!("{line}: not a number"));
+        let small = || number().and_then(|n| u32::try_from(n).map_err(|_| format!("{line}: too large")));
+        match word {
+            "@page" => options.page = Some(small()?),
+            "@bind" => options.bind.push(rest.to_string()),
+            "@timestamp" => options.timestamp = Some(number()?),
+            "@now" => options.now = Some(small()?),
+            "@prepare" => options.prepare = true,
+            "@shape" => options.shape = true,
+            "@class" => options.class = true,
+            _ => return Err(format!("{line}: not an option")),
+        }
+    }
+    Ok(options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_printed_as_it_was_read() {
+        let text = "# note\n=== one\n@page 2\n@bind 1\nSELECT *\n FROM t;\n> columns: k int\n> 1\n\n=== two\nBEGIN BATCH\n  INSERT;\nAPPLY BATCH;\n> void\n";
+        let file = File::parse(text).unwrap();
+        assert_eq!(file.print(), text);
+        let Item::Step(step) = &file.items[2] else { panic!("{:?}", file.items[2]) };
+        assert_eq!(step.options.page, Some(2));
+        assert_eq!(step.options.bind, ["1"]);
+        assert_eq!(step.title(), "SELECT * FROM t;");
+        assert_eq!(step.expected, ["columns: k int", "1"]);
+    }
+
+    #[test]
+    fn mistakes_are_refused() {
+        assert!(File::parse("> void\n").is_err());
+        assert!(File::parse("SELECT 1\n").is_err());
+        assert!(File::parse("@pages 3\nSELECT 1;\n").is_err());
+    }
+}
