@@ -343,14 +343,25 @@ fn crash_matrix(seed: u64, steps: usize, durability: Durability) -> u64 {
     cuts
 }
 
+/// `PARTITA_CRASH_SEEDS=first..last` cuts more histories: the size for a night.
+fn seeds() -> std::ops::Range<u64> {
+    let given = std::env::var("PARTITA_CRASH_SEEDS").ok();
+    let range = given.as_deref().and_then(|text| {
+        let (first, last) = text.split_once("..")?;
+        Some(first.parse().ok()?..last.parse().ok()?)
+    });
+    range.unwrap_or(0..2)
+}
+
 #[test]
 fn a_crash_at_every_io_of_a_history_loses_nothing() {
     let mut cuts = 0;
-    for seed in 0..2 {
-        cuts += crash_matrix(seed, 60, Durability::Sync);
+    for seed in seeds() {
+        let more = crash_matrix(seed, 60, Durability::Sync);
+        println!("seed {seed}: {more} cuts");
+        cuts += more;
     }
     cuts += crash_matrix(100, 40, Durability::Periodic { interval_ms: 1000 });
-    println!("{cuts} cuts");
     assert!(cuts > 1000, "{cuts}");
 }
 

@@ -4,6 +4,7 @@ mod crash;
 mod faults;
 mod harness;
 mod inline;
+mod linear;
 mod model;
 mod snapshot;
 mod stress;
