@@ -4,5 +4,7 @@
 mod allocations;
 #[path = "select/fixture.rs"]
 mod fixture;
+#[path = "select/limits.rs"]
+mod limits;
 #[path = "select/pausing.rs"]
 mod pausing;

@@ -11,7 +11,7 @@ use query::select::{
     self, Aggregate, AggregateKind, CellPlace, Filter, FilterOp, Grouping, Input, Output, SelectParts,
     SelectPlan, Source,
 };
-use query::{Rows, Values};
+use query::{Context, QueryError, Rows, Values};
 use schema::Table;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
@@ -22,8 +22,8 @@ use store::{
 };
 
 /// Pauses after every `entries` rows and partition ends.
-struct Pausing {
-    store: NaiveStore,
+pub struct Pausing {
+    pub store: NaiveStore,
     entries: u32,
 }
 
@@ -93,7 +93,7 @@ impl Store for Pausing {
 }
 
 /// Partitions 0..6 with as many rows as their number; some have a static row, 0 has only that.
-fn data(entries: u32) -> Pausing {
+pub fn data(entries: u32) -> Pausing {
     let store = NaiveStore::new();
     store.create(TableId(1000));
     let mut writer = RowWriter::new();
@@ -117,7 +117,7 @@ fn data(entries: u32) -> Pausing {
 }
 
 /// `SELECT k, c, s, v2 FROM t`.
-fn plan(table: &Arc<Table>) -> SelectPlan {
+pub fn plan(table: &Arc<Table>) -> SelectPlan {
     let cell = |column, is_static| Source::Cell(CellPlace { column, is_static, data_type: DataType::Int });
     let sources = [Source::PartitionKey(0), Source::Clustering(0), cell(20, true), cell(2, false)];
     let inputs: Vec<Input> =
@@ -187,7 +187,18 @@ fn plans() -> Vec<(&'static str, SelectPlan)> {
     ]
 }
 
-/// All pages; polls through the pauses.
+/// One page; polls through the pauses.
+pub fn run(plan: &SelectPlan, context: &Context<'_, Pausing>) -> Result<Rows, QueryError> {
+    let mut task = std::task::Context::from_waker(Waker::noop());
+    let mut future = std::pin::pin!(select::execute(plan, context));
+    loop {
+        if let Poll::Ready(page) = future.as_mut().poll(&mut task) {
+            return page;
+        }
+    }
+}
+
+/// All pages.
 fn pages(plan: &SelectPlan, store: &Pausing, size: u32) -> Vec<Rows> {
     let mut pages: Vec<Rows> = Vec::new();
     loop {
@@ -195,13 +206,7 @@ fn pages(plan: &SelectPlan, store: &Pausing, size: u32) -> Vec<Rows> {
         let mut context = context(store, Values::NONE);
         context.request.page_size = (size > 0).then_some(size);
         context.request.paging_state = state.as_deref();
-        let mut task = std::task::Context::from_waker(Waker::noop());
-        let mut future = std::pin::pin!(select::execute(plan, &context));
-        let page = loop {
-            if let Poll::Ready(page) = future.as_mut().poll(&mut task) {
-                break page.unwrap();
-            }
-        };
+        let page = run(plan, &context).unwrap();
         let more = page.paging_state.is_some();
         pages.push(page);
         assert!(pages.len() < 100, "pages without end");
