@@ -39,6 +39,7 @@ struct Inner {
 impl Inner {
     /// Writes and syncs what is queued in the log, ends the threads, lets other processes in.
     fn end_threads(&mut self) {
+        self.shared.stopping.store(true, Ordering::Release);
         self.end_log_thread();
         self.shared.jobs.close();
         self.lock = None;

@@ -101,7 +101,7 @@ impl Drop for Admitted {
     fn drop(&mut self) {
         let room = &self.shard.room;
         room.inside.set(room.inside.get() - 1);
-        room.left.notify_waiters();
+        self.shard.commits_left();
     }
 }
 
@@ -183,7 +183,10 @@ impl Shard {
 
     /// Commits were applied, or given up.
     pub(super) fn commits_left(&self) {
-        self.room.left.notify_waiters();
+        // Only a pause waits for that.
+        if self.room.paused.get() {
+            self.room.left.notify_waiters();
+        }
     }
 
     /// Counts what recovery has put into memtables.
