@@ -18,6 +18,12 @@ use store::{
 
 pub const TABLE: TableId = TableId(1);
 
+/// The seeds of a random test: `count` of them, or that many times `PARTITA_SEEDS` for a long run.
+pub fn seeds(count: u64) -> std::ops::Range<u64> {
+    let factor = std::env::var("PARTITA_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
+    0..count * factor
+}
+
 pub fn key(n: u64) -> PartitionKey {
     PartitionKey::of(format!("partition {n}").as_bytes()).unwrap()
 }

@@ -2,12 +2,12 @@
 
 use super::*;
 use crate::cursor::conformance;
-use crate::cursor::testing::{Shape, mutation};
+use crate::cursor::testing::{Shape, mutation, seeds};
 use rt::Random;
 
 #[test]
 fn its_cursor_conforms() {
-    for seed in 0..60 {
+    for seed in seeds(60) {
         let mut random = Random::seeded(seed);
         let mut memtable = Memtable::new();
         for i in 0..80 {
@@ -21,7 +21,7 @@ fn its_cursor_conforms() {
 
 #[test]
 fn order_of_application_does_not_matter() {
-    for seed in 0..60 {
+    for seed in seeds(60) {
         let mut random = Random::seeded(100 + seed);
         let mutations: Vec<_> = (0..40).map(|_| mutation(&mut random, Shape::SMALL)).collect();
         let (mut forward, mut backward) = (Memtable::new(), Memtable::new());

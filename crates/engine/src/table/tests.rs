@@ -1,10 +1,10 @@
 //! Files as runs: conformance of the cursor, blocks touched, damage of every byte.
 
 use super::*;
-use crate::cursor::testing::test_disk;
 use crate::cursor::testing::{
     Collector, Shape, clustering, copied, flushed, key, mutation, read_all, writer_options,
 };
+use crate::cursor::testing::{seeds, test_disk};
 use crate::cursor::{AT_ROWS, Cursor, conformance};
 use crate::memtable::Memtable;
 use crate::merge::{self, Sources};
@@ -25,7 +25,7 @@ fn memtable(random: &mut Random, shape: Shape, mutations: u64) -> Memtable {
 
 #[test]
 fn its_cursor_conforms_at_every_block_size() {
-    for seed in 0..80 {
+    for seed in seeds(80) {
         let mut random = Random::seeded(seed);
         let shape =
             Shape { partitions: 1 + random.below(30), clusterings: 1 + random.below(200), ..Shape::SMALL };
