@@ -150,16 +150,16 @@ fn load(store: &mut Store, partitions: u64, rows: u64) {
             mutation.row(&clustering(c), writer.view());
             memtable.apply(&mutation, c);
             if memtable.bytes() >= MEMTABLE_BYTES {
-                applying += (cpu_seconds() - start);
+                applying += cpu_seconds() - start;
                 start = cpu_seconds();
                 store.merge(&[&memtable], vec![]);
-                flushing += (cpu_seconds() - start);
+                flushing += cpu_seconds() - start;
                 memtable = Memtable::new();
                 start = cpu_seconds();
             }
         }
     }
-    applying += (cpu_seconds() - start);
+    applying += cpu_seconds() - start;
     if !memtable.is_empty() {
         store.merge(&[&memtable], vec![]);
     }
@@ -252,7 +252,7 @@ fn reads(store: &Store, cache: &BlockCache, (partitions, rows): (u64, u64), mode
         total.rows += count.rows;
         total.bytes += count.bytes;
     }
-    let seconds = (cpu_seconds() - start);
+    let seconds = cpu_seconds() - start;
     println!(
         "{mode}: {:.2} us/read, {:.3} M rows/s, {} rows, {} bytes, cache {:?}",
         seconds / repeat as f64 * 1e6,
