@@ -16,12 +16,14 @@ mod permission;
 mod permissions;
 mod resource;
 mod role;
+mod secret;
 mod tables;
 
 pub use authorize::{authorize, authorize_writes};
 pub use bind::{RolePlan, bind};
 pub use grants::{Cache, Generation};
 pub(crate) use lifecycle::schema_changed;
+pub use secret::without_secrets;
 
 use crate::session::{Dialect, Session};
 use grants::{Grants, grants};
@@ -55,6 +57,10 @@ struct Asked<'a, S: Store> {
 }
 
 impl<S: Store> Asked<'_, S> {
+    fn is_superuser(&self) -> bool {
+        self.grants.as_ref().is_some_and(|grants| grants.superuser)
+    }
+
     /// Who asks. Nobody may manage roles without being somebody.
     fn grants(&self) -> Result<&Grants, QueryError> {
         self.grants.as_deref().ok_or_else(|| {

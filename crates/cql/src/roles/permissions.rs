@@ -14,7 +14,7 @@ pub(super) async fn grant<S: Store>(
     change: &PermissionChange,
 ) -> Result<(), QueryError> {
     may_change(asked, change)?;
-    if !change.resource.is_grantable(change.permissions) {
+    if asked.grants.is_some() && !change.resource.is_grantable(change.permissions) {
         let text =
             "Granting permissions on system keyspaces is strictly limited, this operation is not permitted";
         return Err(QueryError::Unauthorized(text.into()));

@@ -25,9 +25,9 @@ pub(super) async fn create<S: Store>(asked: &Asked<'_, S>, create: &CreateRole) 
     let options = &create.options;
     if let Some(grants) = &asked.grants {
         grants.require_on_roles(Permission::Create, &Resource::Roles)?;
-        if options.superuser == Some(true) && !grants.superuser {
-            return Err(unauthorized("Only superusers can create a role with superuser status"));
-        }
+    }
+    if options.superuser == Some(true) && !asked.is_superuser() {
+        return Err(unauthorized("Only superusers can create a role with superuser status"));
     }
     options.check(asked)?;
     if create.name.is_empty() {
@@ -89,14 +89,14 @@ pub(super) async fn alter<S: Store>(asked: &Asked<'_, S>, alter: &AlterRole) -> 
 }
 
 fn may_alter<S: Store>(asked: &Asked<'_, S>, alter: &AlterRole) -> Result<(), QueryError> {
-    let Some(grants) = &asked.grants else { return Ok(()) };
     let options = &alter.options;
-    if options.superuser.is_some() && grants.roles.contains(&alter.name) {
+    let is_own = |name| asked.grants.as_ref().is_some_and(|grants| grants.roles.contains(name));
+    if options.superuser.is_some() && is_own(&alter.name) {
         return Err(unauthorized(
             "You aren't allowed to alter your own superuser status or that of a role granted to you",
         ));
     }
-    if grants.superuser {
+    if asked.is_superuser() {
         return Ok(());
     }
     if options.superuser.is_some() {
@@ -108,6 +108,7 @@ fn may_alter<S: Store>(asked: &Asked<'_, S>, alter: &AlterRole) -> Result<(), Qu
     if options.cidrs.is_some() {
         return Err(unauthorized("Only superusers are allowed to alter access from CIDR groups."));
     }
+    let Some(grants) = &asked.grants else { return Ok(()) };
     if *grants.role != *alter.name {
         return grants.require_on_roles(Permission::Alter, &Resource::Role(alter.name.clone()));
     }
@@ -133,10 +134,17 @@ impl Options {
 
     /// Whether the values make sense, apart from who asks.
     fn check<S: Store>(&self, asked: &Asked<'_, S>) -> Result<(), QueryError> {
-        if self.custom {
-            // The sentence of Cassandra's own role manager, which has no options either.
-            let text = "org.apache.cassandra.auth.CassandraRoleManager doesn't support OPTIONS";
-            return Err(QueryError::invalid(text));
+        let unsupported = match self {
+            Options { custom: true, .. } => Some("OPTIONS"),
+            // Nobody logs in, so there are no passwords.
+            Options { password: Some(_), .. } if asked.grants.is_none() => Some("PASSWORD"),
+            Options { hashed_password: Some(_), .. } if asked.grants.is_none() => Some("HASHED_PASSWORD"),
+            _ => None,
+        };
+        if let Some(option) = unsupported {
+            // The sentence of Cassandra's own role manager.
+            let text = format!("org.apache.cassandra.auth.CassandraRoleManager doesn't support {option}");
+            return Err(QueryError::Invalid(text));
         }
         if self.hashed_password.as_ref().is_some_and(|hash| !is_hash(&hash.0)) {
             return Err(QueryError::invalid("Invalid hashed password value. Please use jBcrypt."));
@@ -198,11 +206,11 @@ pub(super) async fn drop<S: Store>(
     let found = asked.tables.role(name).await?;
     if let Some(grants) = &asked.grants {
         grants.require_on_roles(Permission::Drop, &itself)?;
-        if found.is_some() && !grants.superuser {
-            let roles = asked.tables.with_parents(name, true).await?;
-            if roles.values().any(|role| role.is_superuser) {
-                return Err(unauthorized("Only superusers can drop a role with superuser status"));
-            }
+    }
+    if found.is_some() && !asked.is_superuser() {
+        let roles = asked.tables.with_parents(name, true).await?;
+        if roles.values().any(|role| role.is_superuser) {
+            return Err(unauthorized("Only superusers can drop a role with superuser status"));
         }
     }
     let asker = asked.grants()?;

@@ -17,6 +17,9 @@ use store::Store;
 /// Writes per commit: keeps a batch below the size at which it is refused.
 const WRITES_PER_COMMIT: usize = 100;
 
+/// Rows read at a time.
+const PAGE_ROWS: u32 = 5_000;
+
 type Cells = Vec<Option<Vec<u8>>>;
 
 /// One row of `system_auth.roles`, without the password.
@@ -206,6 +209,7 @@ impl<'d, S: Store> Tables<'d, S> {
             let mut state: Option<Vec<u8>> = None;
             loop {
                 let mut request = Request::new(Values(&bound), self.now_micros);
+                request.page_size = Some(PAGE_ROWS);
                 request.paging_state = state.as_deref();
                 let answer = self.dialect.execute(&session, &prepared, request).await?;
                 let Response::Rows(rows) = answer.response else { return Ok(all) };
