@@ -5,7 +5,7 @@
 use crate::catalogue::{Catalogue, Column, Table, TableKind};
 use crate::growth::{self, Growth};
 use crate::numbers::Numbers;
-use crate::vocabulary::{Grain, Meaning, any_word, words};
+use crate::vocabulary::{Grain, Meaning, any_word, native, words};
 
 /// Whose rows a partition holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,6 +126,7 @@ const PERSON: &[&str] = &[
     "traveler",
     "courier",
     "reviewer",
+    "visitor",
     "email",
 ];
 const GROUP: &[&str] = &[
@@ -304,6 +305,9 @@ const TELEMETRY: &[&str] = &[
     "gps",
     "temperature",
     "timeseries",
+    "clickstream",
+    "data",
+    "track",
     "packet",
     "observation",
     "counter",
@@ -381,6 +385,9 @@ const REFERENCE: &[&str] = &[
     "migration",
     "rate",
     "tariff",
+    "translation",
+    "dictionary",
+    "catalog",
     "limit",
     "quota",
 ];
@@ -399,12 +406,16 @@ impl Facts {
         }
         let subject = subject_words(table);
         let has_time = table.clustering_columns().any(Column::is_chronological);
-        let content = content(&subject);
+        let owner = owner(table);
+        let mut content = content(&subject);
+        if content == Content::Things && owner == Owner::Machine && has_time && holds_numbers(table) {
+            content = Content::Telemetry;
+        }
         let has_ids = table.clustering_columns().any(|c| c.meaning == Meaning::Identity);
         let time_bucket = time_bucket(table.partition_columns());
         let is_reference = any_word(&subject, REFERENCE) && !has_time;
         let mut facts = Facts {
-            owner: owner(table),
+            owner,
             content,
             is_history: has_time || (has_ids && content != Content::Things),
             is_reference,
@@ -442,10 +453,25 @@ impl Facts {
             0
         };
         let spread = if self.hash_bucket { 2 } else { 0 };
-        let sum = owner + content - ends - spread;
+        // What people do with a machine (rent a car, book a station) comes at the pace of people.
+        let rented = if self.owner == Owner::Machine && self.content == Content::Things { 2 } else { 0 };
+        let sum = owner + content - ends - spread - rented;
         // An owner nobody knows is a doubt, however fast the rows come.
         if self.owner == Owner::Unknown { sum.min(3) } else { sum }
     }
+}
+
+/// Whether the row is nothing but measured values.
+fn holds_numbers(table: &Table) -> bool {
+    use cql_syntax::ast::NativeType::*;
+    let mut values = table.regular_columns().filter(|c| !c.is_static).peekable();
+    let is_number = |c: &Column| {
+        matches!(
+            native(&c.data_type),
+            Some(Float | Double | Decimal | Int | Bigint | Smallint | Tinyint | Boolean)
+        )
+    };
+    values.peek().is_some() && values.all(is_number)
 }
 
 pub fn larger(a: Option<f64>, b: Option<f64>) -> Option<f64> {

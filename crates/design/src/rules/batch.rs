@@ -1,7 +1,7 @@
 //! `batch-misuse`: a multi-partition batch for speed; a batch past the limits.
 
 use super::{Context, Rule};
-use crate::catalogue::{Access, BatchUse, Table};
+use crate::catalogue::{Access, BatchUse, Table, Verb};
 use crate::finding::{Finding, Findings, Severity};
 use crate::growth;
 use crate::units;
@@ -79,15 +79,22 @@ fn size(members: &[(&Access, Option<&Table>)]) -> Option<(Severity, String)> {
 }
 
 /// The partition a write goes to, as text; none when its table or key is unknown.
-fn partition(access: &Access, table: Option<&Table>) -> Option<(String, bool)> {
+///
+/// A table without clustering has one row per partition, so two inserts are two partitions even with bind markers.
+fn partition(number: usize, access: &Access, table: Option<&Table>) -> Option<(String, bool)> {
     let table = table?;
     let mut text = table.name.clone();
     let mut certain = true;
     for column in table.partition_columns() {
         let value = value_of(access, &column.name)?;
-        certain &= value != "?";
+        let alone = table.clustering.is_empty() && access.verb == Verb::Insert && value == "?";
+        let fresh = matches!(value.as_str(), "uuid()" | "now()");
+        certain &= value != "?" || alone;
         text.push('|');
         text.push_str(&value);
+        if alone || fresh {
+            text.push_str(&format!("#{number}"));
+        }
     }
     Some((text, certain))
 }
@@ -124,7 +131,7 @@ fn relation<'r>(
 fn partitions(batch: &BatchUse, members: &[(&Access, Option<&Table>)]) -> Option<(Severity, String)> {
     let tables: HashSet<&str> = members.iter().map(|(access, _)| access.table_name.as_str()).collect();
     let known: Vec<(String, bool)> =
-        members.iter().filter_map(|(access, table)| partition(access, *table)).collect();
+        members.iter().enumerate().filter_map(|(n, (access, table))| partition(n, access, *table)).collect();
     let distinct: HashSet<&str> =
         known.iter().filter(|(_, certain)| *certain).map(|(text, _)| text.as_str()).collect();
     let several = distinct.len().max(tables.len());

@@ -85,7 +85,10 @@ fn coarse(table: &Table, facts: &Facts, grain: Grain) -> Option<(Severity, Strin
             format!("worst case: {arithmetic}"),
         ));
     }
-    let fast = matches!(facts.owner, Owner::Machine | Owner::Group) || facts.content == Content::Telemetry;
+    let is_long = grain == Grain::Year || grain == Grain::Quarter;
+    let fast = facts.content == Content::Telemetry
+        || facts.owner == Owner::Machine
+        || (facts.owner == Owner::Group && is_long);
     let guess =
         fast && !facts.hash_bucket && facts.is_history && grain >= Grain::Week && grain != Grain::Unknown;
     guess.then(|| {

@@ -50,7 +50,6 @@ const MONEY: &[&str] = &[
 const SHARED: &[&str] = &[
     "sequence",
     "seq",
-    "lock",
     "global",
     "generator",
     "singleton",

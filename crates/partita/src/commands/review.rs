@@ -1,6 +1,6 @@
 //! `partita review`: reads CQL files and says which keys will hurt, before a row is written.
 //!
-//! Exit 0 without error findings, 1 with one, 2 for bad usage. Only reads the named files; needs no server.
+//! Exit 0 without error findings, 1 with one or with a statement that could not be read, 2 for bad usage. Only reads the named files; needs no server.
 
 use super::Failure;
 use clap::{Args, ValueEnum};
@@ -36,8 +36,9 @@ enum Format {
 pub fn run(options: ReviewOptions) -> Result<(), Failure> {
     if let Some(id) = &options.explain {
         let lesson = if id == "all" { Some(explain::list()) } else { explain::rule(id) };
-        let lesson = lesson
-            .ok_or_else(|| Failure::Usage(format!("there is no rule {id}; the rules are\n{}", explain::list())))?;
+        let lesson = lesson.ok_or_else(|| {
+            Failure::Usage(format!("there is no rule {id}; the rules are\n{}", explain::list()))
+        })?;
         write_out(&options.output, &lesson)?;
         return Ok(());
     }
@@ -64,7 +65,8 @@ pub fn run(options: ReviewOptions) -> Result<(), Failure> {
         written.push('\n');
     }
     write_out(&options.output, &written)?;
-    if review.has_errors() { Err(Failure::Findings) } else { Ok(()) }
+    // What could not be read was not reviewed: that is no pass.
+    if review.has_errors() || !review.errors().is_empty() { Err(Failure::Findings) } else { Ok(()) }
 }
 
 fn read(path: &PathBuf) -> Result<String, Failure> {
