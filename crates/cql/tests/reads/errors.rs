@@ -218,6 +218,10 @@ fn order_limit_distinct_and_group() {
                 "SELECT 1 FROM t",
                 "Cannot infer type for term 1 in selection clause (try using a cast to force a type)",
             ),
+            (
+                "SELECT cast(v as text), (bigint) v FROM t",
+                "Cannot assign value (bigint)v to (bigint)v of type bigint",
+            ),
             ("SELECT v + 'a' FROM t", "the '+' operation is not supported between v and 'a'"),
             (
                 "SELECT v + ? FROM t",
@@ -248,7 +252,7 @@ fn literals() {
         INSERT INTO t (k, m) VALUES (1, {'a': 'b'})
           invalid: Invalid map literal for m: value 'b' is not of type int
         INSERT INTO t (k, tu) VALUES (1, (1, 'a', 2))
-          invalid: Invalid tuple literal for tu: too many elements. Type tuple<int, text> expects 2 but got 3
+          invalid: Invalid tuple literal for tu: too many elements. Type frozen<tuple<int, text>> expects 2 but got 3
         INSERT INTO t (k, tu) VALUES (1, ('a', 'a'))
           invalid: Invalid tuple literal for tu: component 0 is not of type int
         INSERT INTO t (k, ve) VALUES (1, [1.0, 2.0])

@@ -83,7 +83,12 @@ fn tuples_of_clustering_columns() {
           22
         SELECT v FROM t WHERE k = 1 AND c IN ()
         SELECT v FROM t WHERE k = 1 AND c IN (1, null) AND d = 0
-          10
+          invalid: Invalid null value in condition for column c
+        SELECT v FROM t WHERE k = 1 AND c = 2 AND d > null
+          20
+          21
+          22
+        SELECT v FROM t WHERE k = 1 AND c = 2 AND d < null
         SELECT v FROM t WHERE k = 1 AND (c, d) > (0, 1) AND c < 2
           2
           10

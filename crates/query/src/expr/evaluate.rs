@@ -32,15 +32,15 @@ impl Expr {
                 let context = CallContext { now_micros: env.now_micros, ids: env.ids };
                 owned(function.call(&args, &context)?)
             }
-            Node::List(parts) => collection(elements(parts, env)?, encode_elements),
+            Node::List(parts) => collection(elements(parts, "collections", env)?, encode_elements),
             Node::Set(parts) => {
                 let element = element_type(&self.data_type);
-                collection(elements(parts, env)?, |parts| encode_set(element, parts))
+                collection(elements(parts, "collections", env)?, |parts| encode_set(element, parts))
             }
             Node::Map(entries) => self.map(entries, env)?,
             Node::Vector(parts) => {
                 let element = element_type(&self.data_type);
-                collection(elements(parts, env)?, |parts| encode_vector(element, parts))
+                collection(elements(parts, "vectors", env)?, |parts| encode_vector(element, parts))
             }
             Node::Tuple(parts) => self.tuple(parts, env)?,
             Node::UserType(parts) => self.user_type(parts, env)?,
@@ -74,7 +74,8 @@ impl Expr {
         let DataType::Map { key: key_type, .. } = &self.data_type else { return Ok(Evaluated::Null) };
         let mut parts = Vec::with_capacity(entries.len());
         for (key, value) in entries {
-            let (Some(key), Some(value)) = (part(key, env)?, part(value, env)?) else {
+            let (key, value) = (part(key, "collections", env)?, part(value, "collections", env)?);
+            let (Some(key), Some(value)) = (key, value) else {
                 return Ok(Evaluated::Unset);
             };
             parts.push((key, value));
@@ -138,17 +139,21 @@ fn evaluate_args<'v>(
 }
 
 /// A part of a collection: a value, or `None` when it is unset; null is refused.
-fn part<'v>(part: &'v Expr, env: &Env<'v, '_>) -> Result<Option<Value<'v>>, QueryError> {
+fn part<'v>(part: &'v Expr, inside: &str, env: &Env<'v, '_>) -> Result<Option<Value<'v>>, QueryError> {
     match part.evaluate_in(env)? {
         Evaluated::Value(bytes) => Ok(Some(bytes)),
         Evaluated::Unset => Ok(None),
-        Evaluated::Null => Err(QueryError::invalid("null is not supported inside collections")),
+        Evaluated::Null => Err(QueryError::invalid(format!("null is not supported inside {inside}"))),
     }
 }
 
 /// The parts of a collection; `None` when one of them is unset, which makes the whole unset.
-fn elements<'v>(parts: &'v [Expr], env: &Env<'v, '_>) -> Result<Option<Vec<Value<'v>>>, QueryError> {
-    parts.iter().map(|p| part(p, env)).collect()
+fn elements<'v>(
+    parts: &'v [Expr],
+    inside: &str,
+    env: &Env<'v, '_>,
+) -> Result<Option<Vec<Value<'v>>>, QueryError> {
+    parts.iter().map(|p| part(p, inside, env)).collect()
 }
 
 fn collection<'v>(

@@ -46,6 +46,6 @@ fn read(function: &Function, args: &Args<'_>, context: &CallContext<'_>) -> Call
         JsonValue::Null => Ok(None),
         json => from_json(&function.returns, &json, context.now_millis())
             .map(Some)
-            .map_err(|e| fail(e.to_string())),
+            .map_err(|e| fail(format!("org.apache.cassandra.serializers.MarshalException: {e}"))),
     }
 }

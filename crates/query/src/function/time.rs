@@ -100,6 +100,11 @@ fn floor(function: &Function, args: &Args<'_>, _: &CallContext<'_>) -> CallResul
         let text = text.replace("{duration}", &duration.to_string());
         return Err(QueryError::Invalid(text));
     }
+    if function.returns == T::Timestamp && duration.nanos % 1_000_000 != 0 {
+        return Err(QueryError::invalid(format!(
+            "The floor cannot be computed for the {duration} duration as precision is below 1 millisecond"
+        )));
+    }
     let floor = floor_timestamp(time, duration, start).map_err(refused)?;
     Ok(Some(match function.returns {
         T::Date => millis_to_date_days(floor).to_be_bytes().to_vec(),

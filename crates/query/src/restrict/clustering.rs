@@ -39,6 +39,8 @@ pub struct RangeBound {
     pub columns: usize,
     pub item: Item,
     pub inclusive: bool,
+    /// A null value is below every other instead of an error: `> null` excludes nothing, `< null` all.
+    pub null_is_least: bool,
 }
 
 /// Room for a typical clustering prefix, so that building one allocates once.
@@ -81,11 +83,7 @@ impl ClusteringRestriction {
                 put_clustering(column, &value, prefix)?;
                 continue;
             }
-            let rows = step.terms.evaluate(
-                &Receiver::skipping_nulls(&|i| columns[i].name.to_string()),
-                request,
-                ids,
-            )?;
+            let rows = step.terms.evaluate(&Receiver::new(&|i| columns[i].name.to_string()), request, ids)?;
             if rows.len().saturating_mul(prefixes.len()) > COMBINATIONS_MAX {
                 return Err(QueryError::invalid("The IN relations of the query make too many combinations"));
             }
@@ -145,6 +143,12 @@ impl TupleRange {
         let mut slices = vec![Slice::all()];
         for (bound, side) in [(&self.start, Side::Above), (&self.end, Side::Below)] {
             let Some(bound) = bound else { continue };
+            if bound.null_is_least && bound.item.is_null(request, ids)? {
+                if side == Side::Below {
+                    slices.clear();
+                }
+                continue;
+            }
             let columns = &columns[..bound.columns];
             let row = bound.item.evaluate(&Receiver::new(&|i| columns[i].name.to_string()), request, ids)?;
             slices = intersect(&slices, &half(columns, &row, bound.inclusive, side)?);

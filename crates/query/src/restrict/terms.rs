@@ -43,9 +43,7 @@ pub struct Receiver<'n> {
 pub enum Nulls {
     /// Refused, as a condition on a key.
     Condition,
-    /// The same, but a null in a list of alternatives matches nothing.
-    Skip,
-    /// Refused, as a filter.
+    /// Refused, as a filter; but among alternatives it just matches nothing.
     Filter,
     /// Refused, as a filter on a map entry.
     MapEntry,
@@ -56,14 +54,10 @@ impl<'n> Receiver<'n> {
         Receiver { name, nulls: Nulls::Condition }
     }
 
-    pub fn skipping_nulls(name: &'n dyn Fn(usize) -> String) -> Receiver<'n> {
-        Receiver { name, nulls: Nulls::Skip }
-    }
-
     fn null(&self, at: usize) -> QueryError {
         let name = (self.name)(at);
         QueryError::Invalid(match self.nulls {
-            Nulls::Condition | Nulls::Skip => format!("Invalid null value in condition for column {name}"),
+            Nulls::Condition => format!("Invalid null value in condition for column {name}"),
             Nulls::Filter => format!("Unsupported null value for column {name}"),
             Nulls::MapEntry => format!("Unsupported null map value for column {name}"),
         })
@@ -72,6 +66,10 @@ impl<'n> Receiver<'n> {
     pub fn required<'v>(&self, value: Evaluated<'v>, at: usize) -> Result<Cow<'v, [u8]>, QueryError> {
         match value {
             Evaluated::Null => Err(self.null(at)),
+            Evaluated::Unset if self.nulls != Nulls::Condition => {
+                let name = (self.name)(at);
+                Err(QueryError::invalid(format!("Unsupported unset value for column {name}")))
+            }
             value => required(value, &|| (self.name)(at)),
         }
     }
@@ -120,19 +118,22 @@ impl Terms {
         ids: &dyn Ids,
     ) -> Result<Vec<Row<'v>>, QueryError> {
         match self {
-            Terms::One(item) => Ok(vec![item.evaluate(receiver, request, ids)?]),
+            Terms::One(item) => Ok(vec![item.alternative(receiver, request, ids)?]),
             Terms::List(items) => {
                 let mut rows = Vec::with_capacity(items.len());
                 for item in items {
-                    if receiver.nulls == Nulls::Skip && item.is_null(request, ids)? {
+                    if receiver.nulls == Nulls::Filter && item.is_null(request, ids)? {
                         continue;
                     }
-                    rows.push(item.evaluate(receiver, request, ids)?);
+                    rows.push(item.alternative(receiver, request, ids)?);
                 }
                 Ok(rows)
             }
             Terms::ListValue { list, tuples } => {
-                let bytes = receiver.required(list.evaluate(request, ids)?, 0)?;
+                let bytes = match list.evaluate(request, ids)? {
+                    Evaluated::Null => return Err(null_in_alternative(receiver, 0)),
+                    value => receiver.required(value, 0)?,
+                };
                 list_rows(list, &bytes, *tuples, receiver)
             }
         }
@@ -140,7 +141,8 @@ impl Terms {
 }
 
 impl Item {
-    fn is_null(&self, request: &Request<'_>, ids: &dyn Ids) -> Result<bool, QueryError> {
+    /// Whether it is one value and that is null.
+    pub fn is_null(&self, request: &Request<'_>, ids: &dyn Ids) -> Result<bool, QueryError> {
         match self {
             Item::Parts(parts) => match parts.as_slice() {
                 [only] => Ok(only.evaluate(request, ids)? == Evaluated::Null),
@@ -150,6 +152,7 @@ impl Item {
         }
     }
 
+    /// The values as a bound.
     pub fn evaluate<'v>(
         &'v self,
         receiver: &Receiver<'_>,
@@ -158,14 +161,8 @@ impl Item {
     ) -> Result<Row<'v>, QueryError> {
         match self {
             Item::Parts(parts) => {
-                let tuple = parts.len() > 1;
-                let value = |(at, part): (usize, &'v Expr)| match part.evaluate(request, ids)? {
-                    Evaluated::Null if tuple => {
-                        let name = (receiver.name)(at);
-                        Err(QueryError::invalid(format!("Invalid null value for column {name}")))
-                    }
-                    value => receiver.required(value, at),
-                };
+                let value =
+                    |(at, part): (usize, &'v Expr)| receiver.required(part.evaluate(request, ids)?, at);
                 parts.iter().enumerate().map(value).collect()
             }
             Item::Tuple(expr) => {
@@ -174,6 +171,30 @@ impl Item {
             }
         }
     }
+
+    /// The values of an equality or of one alternative of IN.
+    fn alternative<'v>(
+        &'v self,
+        receiver: &Receiver<'_>,
+        request: &Request<'v>,
+        ids: &dyn Ids,
+    ) -> Result<Row<'v>, QueryError> {
+        match self {
+            Item::Parts(parts) if parts.len() > 1 => {
+                let value = |(at, part): (usize, &'v Expr)| match part.evaluate(request, ids)? {
+                    Evaluated::Null => Err(null_in_alternative(receiver, at)),
+                    value => receiver.required(value, at),
+                };
+                parts.iter().enumerate().map(value).collect()
+            }
+            _ => self.evaluate(receiver, request, ids),
+        }
+    }
+}
+
+/// A null inside a tuple, or instead of a whole list of alternatives.
+fn null_in_alternative(receiver: &Receiver<'_>, at: usize) -> QueryError {
+    QueryError::invalid(format!("Invalid null value for column {}", (receiver.name)(at)))
 }
 
 /// The value of a condition: null and unset are refused.
@@ -199,10 +220,7 @@ fn tuple_parts<'v>(bytes: &[u8], arity: usize, receiver: &Receiver<'_>) -> Resul
     (0..arity)
         .map(|at| match walk.next_or_null() {
             Ok(Some(part)) => Ok(Cow::Owned(part.to_vec())),
-            _ => {
-                let name = (receiver.name)(at);
-                Err(QueryError::invalid(format!("Invalid null value for column {name}")))
-            }
+            _ => Err(null_in_alternative(receiver, at)),
         })
         .collect()
 }

@@ -47,7 +47,6 @@ impl AggregateKind {
             (AggregateKind::Sum | AggregateKind::Avg, Some(number)) if number.is_numeric() => {
                 Some(number.clone())
             }
-            (AggregateKind::Min | AggregateKind::Max, Some(DataType::Counter)) => Some(DataType::BigInt),
             (AggregateKind::Min | AggregateKind::Max, Some(any)) => Some(any.freeze()),
             _ => None,
         }

@@ -347,6 +347,11 @@ impl<'p, 'c> Collector<'p, 'c> {
             }
         }
         drop(inputs);
+        if self.plan.distinct {
+            // DISTINCT has one row per partition; that one is counted.
+            self.mark(None);
+            return Ok(Flow::NextPartition);
+        }
         self.mark(clustering);
         Ok(Flow::Continue)
     }

@@ -1,6 +1,7 @@
 //! Running a read plan against a store.
 
 use super::collector::{Collector, PageBudget, Stop};
+use super::filter::Filter;
 use super::limits::bind_limit;
 use super::merge;
 use super::nearest::Nearest;
@@ -262,9 +263,19 @@ fn warn_about_aggregation<S: Store>(plan: &SelectPlan, context: &Context<'_, S>)
     if plan.grouping.is_none() || plan.table.is_virtual() {
         return;
     }
+    let restricts_key = |filter: &Filter| {
+        let name = filter.column.as_str();
+        plan.table.partition_key.iter().any(|column| *column.name == *name)
+    };
     match &plan.restrictions.partitions {
-        PartitionRestriction::Range(_) => context.warn("Aggregation query used without partition key"),
-        PartitionRestriction::Keys { columns, .. } if !columns.iter().all(Terms::is_one) => {
+        PartitionRestriction::Range(range) => {
+            let restricted =
+                range.start.is_some() || range.end.is_some() || plan.filters.iter().any(restricts_key);
+            if !restricted {
+                context.warn("Aggregation query used without partition key");
+            }
+        }
+        PartitionRestriction::Keys { columns, .. } if !columns.iter().all(Terms::is_equality) => {
             context.warn("Aggregation query used on multiple partition keys (IN restriction)");
         }
         PartitionRestriction::Keys { .. } => {}

@@ -14,7 +14,9 @@ pub fn bind_limit(
     let Some(limit) = limit else { return Ok(None) };
     let bytes = match limit.evaluate(request, ids)? {
         Evaluated::Unset => return Ok(None),
-        Evaluated::Null => return Err(QueryError::invalid(format!("Invalid null value of {name}"))),
+        Evaluated::Null => {
+            return Err(QueryError::invalid(format!("Invalid null value of {}", name.to_lowercase())));
+        }
         Evaluated::Value(bytes) => bytes,
     };
     let number = <[u8; 4]>::try_from(&*bytes).map(i32::from_be_bytes);

@@ -98,7 +98,8 @@ impl Binder<'_, '_> {
                 DataType::Udt(udt) => Assignable::all(fields.iter().map(|(name, value)| {
                     match udt.field_index(name.as_str()).and_then(|i| udt.fields.get(i)) {
                         Some(field) => self.test(value, &field.data_type),
-                        None => Assignable::No,
+                        // Binding says which field is unknown.
+                        None => Assignable::Weak,
                     }
                 })),
                 DataType::Map { value, .. } if self.row.is_some() => {

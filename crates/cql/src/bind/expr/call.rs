@@ -1,6 +1,6 @@
 //! Function calls, casts and arithmetic: the function is chosen by the types of its arguments.
 
-use super::assign::{Assignable, of_types};
+use super::assign::{Assignable, of_types, value_compatible};
 use super::{Binder, literal, term_text};
 use crate::bind::types;
 use cql_syntax::ast::{self, BinaryOp, ExprKind, NativeType, QualifiedName};
@@ -54,8 +54,14 @@ impl Binder<'_, '_> {
             | ExprKind::Binary { .. }
             | ExprKind::Negate(_)
             | ExprKind::Cast { .. } => self.call(written, None),
-            ExprKind::TypeHint { to, .. } => {
+            ExprKind::TypeHint { to, expr } => {
                 let hinted = types::resolve(self.scope, &self.keyspace(), to)?;
+                if self.test(expr, &hinted) == Assignable::No {
+                    let text = term_text(written);
+                    return Err(QueryError::invalid(format!(
+                        "Cannot assign value {text} to {text} of type {hinted}"
+                    )));
+                }
                 self.bind(written, &hinted, SELECTION)
             }
             ExprKind::Tuple(parts) if parts.len() == 1 => self.selector(&parts[0]),
@@ -125,8 +131,10 @@ impl Binder<'_, '_> {
             ExprKind::Cast { expr, to } => {
                 let to = types::resolve(self.scope, &self.keyspace(), to)?;
                 let inner = self.selector(expr)?;
-                let function = function::cast_function(&inner.data_type, &to)
-                    .ok_or_else(|| no_such_cast(&term_text(expr), &to))?;
+                let function = match function::cast_function(&inner.data_type, &to) {
+                    Some(function) => function,
+                    None => compatible_cast(&term_text(expr), &inner.data_type, &to)?,
+                };
                 Ok(call(function, vec![inner]))
             }
             ExprKind::Binary { op, left, right } => self.binary(*op, left, right, expected),
@@ -159,17 +167,28 @@ impl Binder<'_, '_> {
                 let number = if *number == DataType::Counter { &DataType::BigInt } else { number };
                 Some((number.clone(), number.clone()))
             }
+            // A date or time in quotes has the type of the place, too.
+            Some(moment @ (DataType::Timestamp | DataType::Date)) if constant(left) => {
+                self.natural(right).map(|right| (moment.clone(), right))
+            }
             _ => self.natural(left).zip(self.natural(right)),
         };
-        let Some((left_type, right_type)) = types else {
-            return Err(QueryError::invalid(format!(
+        let ambiguous = || {
+            QueryError::invalid(format!(
                 "Ambiguous '{symbol}' operation with args {} and {}: use type hint to disambiguate, example '(int) ?'",
                 term_text(left),
                 term_text(right)
-            )));
+            ))
         };
+        let Some((left_type, right_type)) = types else { return Err(ambiguous()) };
+        let numbers = NativeType::ALL.into_iter().map(types::native_type).filter(DataType::is_numeric);
+        let numbers: Vec<DataType> = numbers.collect();
+        let could_be_number = |e: &ast::Expr| numbers.iter().any(|n| self.test(e, n) != Assignable::No);
         let function =
             function::operator_function(operator(op), &left_type, &right_type).ok_or_else(|| {
+                if could_be_number(left) && could_be_number(right) {
+                    return ambiguous();
+                }
                 QueryError::invalid(format!(
                     "the '{symbol}' operation is not supported between {} and {}",
                     term_text(left),
@@ -247,10 +266,27 @@ impl Binder<'_, '_> {
             let key = table.partition_key.iter().map(|c| c.data_type.clone()).collect();
             return self.choose(&word, vec![function::token_function(key)], args);
         }
+        if word.starts_with("similarity_") {
+            self.check_dimensions(args)?;
+        }
         let known = |arg: &ast::Expr| Argument { data_type: self.natural(arg), text: term_text(arg) };
         let known: Vec<Argument> = args.iter().map(known).collect();
         let candidates = function::candidates(&word, &known, expected).ok_or_else(unknown)??;
         self.choose(&word, candidates, args)
+    }
+
+    /// A vector written out must be as long as the one it is compared with.
+    fn check_dimensions(&self, args: &[ast::Expr]) -> Result<(), QueryError> {
+        let length = |arg: &ast::Expr| match (&arg.kind, self.type_of(arg, None)) {
+            (_, Some(DataType::Vector { dimensions, .. })) => Some(dimensions as usize),
+            (ExprKind::List(parts), _) => Some(parts.len()),
+            _ => None,
+        };
+        let lengths: Vec<usize> = args.iter().filter_map(length).collect();
+        match lengths.windows(2).all(|pair| pair[0] == pair[1]) {
+            true => Ok(()),
+            false => Err(QueryError::invalid("All arguments must have the same vector dimensions")),
+        }
     }
 
     fn aggregate_callee(
@@ -260,6 +296,13 @@ impl Binder<'_, '_> {
         args: &[ast::Expr],
     ) -> Result<Callee, QueryError> {
         let wanted = usize::from(kind != AggregateKind::CountRows);
+        let adds = matches!(kind, AggregateKind::Sum | AggregateKind::Avg);
+        if args.len() != wanted && adds {
+            return Err(QueryError::invalid(format!(
+                "Invalid call to function {word}, none of its type signatures match (known type signatures: {})",
+                number_signatures(kind, word)
+            )));
+        }
         if args.len() != wanted {
             return Err(QueryError::invalid(format!(
                 "Invalid number of arguments in call to function system.{word}: {wanted} required but {} provided",
@@ -428,6 +471,26 @@ fn number_signatures(kind: AggregateKind, word: &str) -> String {
         format!("system.{word} : ({of}) -> {returns}")
     };
     natives.map(signature).collect::<Vec<_>>().join(", ")
+}
+
+/// A cast from a type whose values have the same bytes, when there is exactly one.
+fn compatible_cast(text: &str, from: &DataType, to: &DataType) -> Result<Function, QueryError> {
+    let natives = NativeType::ALL.into_iter().map(types::native_type);
+    let fitting = natives.filter(|source| source != to && value_compatible(source, from));
+    let mut fitting: Vec<Function> =
+        fitting.filter(|s| *s != DataType::Counter).filter_map(|s| function::cast_function(&s, to)).collect();
+    match (fitting.len(), fitting.pop()) {
+        (1, Some(only)) => Ok(only),
+        (0, _) | (_, None) => Err(no_such_cast(text, to)),
+        (_, Some(last)) => {
+            fitting.push(last);
+            let list: Vec<String> = fitting.iter().map(|f| f.to_string()).collect();
+            Err(QueryError::invalid(format!(
+                "Ambiguous call to function system.cast_as_{to} (can be matched by following signatures: {}): use type casts to disambiguate",
+                list.join(", ")
+            )))
+        }
+    }
 }
 
 /// Cassandra has one function per target type; a target without any cast has none to list.

@@ -153,8 +153,7 @@ impl Binder<'_, '_> {
         };
         if parts.len() > components.len() {
             return Err(QueryError::invalid(format!(
-                "Invalid tuple literal for {receiver}: too many elements. Type {} expects {} but got {}",
-                expected.unfrozen_name(),
+                "Invalid tuple literal for {receiver}: too many elements. Type {expected} expects {} but got {}",
                 components.len(),
                 parts.len()
             )));

@@ -2,8 +2,11 @@
 
 use super::assign::Assignable;
 use cql_syntax::ast::Literal;
-use model::literal::{Assignability, ConstantKind, assignability, constant_to_wire, preferred_type};
+use model::literal::{
+    Assignability, ConstantKind, assignability, constant_to_wire, preferred_type, text_to_wire,
+};
 use model::types::DataType;
+use model::value::encode_fields;
 use query::QueryError;
 
 fn kind(literal: &Literal) -> ConstantKind {
@@ -40,6 +43,33 @@ pub fn is_now(literal: &Literal, expected: &DataType) -> bool {
 
 /// The wire bytes of a constant.
 pub fn encode(literal: &Literal, expected: &DataType, receiver: &str) -> Result<Vec<u8>, QueryError> {
+    if let DataType::Tuple(components) = expected
+        && !matches!(literal, Literal::Blob(_))
+    {
+        return encode_tuple(literal.text(), components, expected);
+    }
     constant_to_wire(kind(literal), literal.text(), receiver, expected, 0)
         .map_err(|error| QueryError::invalid(error.to_string()))
+}
+
+/// A constant for a tuple: components in one text, with colons between them; `@` is null.
+fn encode_tuple(text: &str, components: &[DataType], expected: &DataType) -> Result<Vec<u8>, QueryError> {
+    let parts: Vec<&str> = text.split(':').collect();
+    if parts.len() > components.len() {
+        return Err(QueryError::invalid(format!(
+            "Invalid tuple literal: too many elements. Type {expected} expects {} but got {}",
+            components.len(),
+            parts.len()
+        )));
+    }
+    let mut values = Vec::with_capacity(parts.len());
+    for (part, component) in parts.iter().zip(components) {
+        values.push(match *part {
+            "@" => None,
+            part => Some(
+                text_to_wire(component, part, 0).map_err(|error| QueryError::invalid(error.to_string()))?,
+            ),
+        });
+    }
+    Ok(encode_fields(values))
 }

@@ -2,7 +2,7 @@
 
 use super::{Binder, assign, term_text};
 use cql_syntax::ast::{self, CellInfo, ExprKind};
-use model::types::DataType;
+use model::types::{DataType, quote_identifier};
 use query::QueryError;
 use query::expr::{Expr, Node};
 use query::select::{Aggregate, CellPart, CellPlace, Input, Source};
@@ -65,6 +65,7 @@ pub fn place(column: &Column) -> CellPlace {
 }
 
 pub fn undefined(table: &Table, name: &str) -> QueryError {
+    let name = quote_identifier(name);
     QueryError::invalid(format!("Undefined column name {name} in table {}.{}", table.keyspace, table.name))
 }
 

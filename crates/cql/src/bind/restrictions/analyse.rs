@@ -228,7 +228,7 @@ fn filter_all(restriction: Restriction, row: &mut RowScope, filters: &mut Vec<Fi
     for (bound, strict, inclusive) in
         [(start, FilterOp::Greater, FilterOp::GreaterOrEqual), (end, FilterOp::Less, FilterOp::LessOrEqual)]
     {
-        if let Some(RangeBound { columns, item, inclusive: included }) = bound {
+        if let Some(RangeBound { columns, item, inclusive: included, .. }) = bound {
             push(columns, if included { inclusive } else { strict }, Terms::One(item));
         }
     }

@@ -72,7 +72,13 @@ impl<'a> Merged<'a> {
             BoundSubject::Column(column) => match column.kind {
                 ColumnKind::PartitionKey => {
                     let at = column.position;
-                    merge_into(self.partition.entry(at).or_default(), vec![column], false, relation.test)
+                    merge_into(
+                        self.partition.entry(at).or_default(),
+                        vec![column],
+                        false,
+                        false,
+                        relation.test,
+                    )
                 }
                 ColumnKind::Clustering => self.add_clustering(vec![column], false, relation.test),
                 ColumnKind::Static | ColumnKind::Regular => {
@@ -81,7 +87,7 @@ impl<'a> Merged<'a> {
                         self.others.push(Restriction::default());
                         self.others.len() - 1
                     });
-                    merge_into(&mut self.others[at], vec![column], false, relation.test)
+                    merge_into(&mut self.others[at], vec![column], false, false, relation.test)
                 }
             },
         }
@@ -131,7 +137,8 @@ impl<'a> Merged<'a> {
         self.check_overlap(&columns, &test)?;
         // What the columns already have to say comes first, then the order of the columns.
         let out_of_order = self.check_order(&columns, &test);
-        merge_into(self.clustering.entry(first).or_default(), columns, tuple, test)?;
+        let least = self.rules.kind == StatementKind::Select && !tuple;
+        merge_into(self.clustering.entry(first).or_default(), columns, tuple, least, test)?;
         out_of_order
     }
 
@@ -205,6 +212,7 @@ fn merge_into(
     into: &mut Restriction,
     columns: Vec<Column>,
     tuple: bool,
+    null_is_least: bool,
     test: Test,
 ) -> Result<(), QueryError> {
     let names = match into.columns.is_empty() {
@@ -257,7 +265,7 @@ fn merge_into(
                     "More than one restriction was found for the {what} bound on {names}"
                 ));
             }
-            *slot = Some(RangeBound { columns: columns.len(), item, inclusive });
+            *slot = Some(RangeBound { columns: columns.len(), item, inclusive, null_is_least });
         }
     }
     into.tuple |= tuple;

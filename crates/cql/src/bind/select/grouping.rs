@@ -95,9 +95,18 @@ fn function_column(args: &[Expr], row: &RowScope) -> Result<Column, QueryError> 
             "GROUP BY functions must have one clustering column name as parameter",
         ));
     };
+    let refuse = |name: &str| {
+        let text = format!("Group by functions are only supported on clustering columns, got {name}");
+        Err(QueryError::Invalid(text))
+    };
     match row.inputs.get(*slot).map(|input| &input.source) {
         Some(Source::Clustering(at)) => Ok(row.table.clustering[*at].clone()),
-        _ => Err(QueryError::invalid("Group by functions are only supported on clustering columns")),
+        Some(Source::PartitionKey(at)) => refuse(&row.table.partition_key[*at].name),
+        Some(Source::Cell(place)) => {
+            let mut stored = row.table.statics.iter().chain(&row.table.regulars);
+            refuse(stored.find(|c| c.id == place.column).map_or("", |c| &c.name))
+        }
+        _ => refuse("something else"),
     }
 }
 

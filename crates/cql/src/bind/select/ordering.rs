@@ -25,6 +25,9 @@ pub fn bind(select: &Select, table: &Table, clause: &Where) -> Result<Order, Que
         return Ok(Order { reverse: false, columns: None });
     }
 
+    if let Some(unknown) = select.order_by.iter().find(|o| table.column(o.column.as_str()).is_none()) {
+        return Err(undefined(table, unknown.column.as_str()));
+    }
     if !clause.names_partitions() {
         return refuse(
             "ORDER BY is only supported when the partition key is restricted by an EQ or an IN.".into(),
