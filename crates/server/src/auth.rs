@@ -102,7 +102,7 @@ async fn lookup(shard: &Rc<Shard>, user: &str) -> Result<Option<(String, bool)>,
     Ok(first)
 }
 
-/// Creates the default superuser if there is no role at all, and warns while its password is the one everybody knows.
+/// Creates the default superuser if there is no role at all; warns while its password is the one everybody knows.
 pub async fn bootstrap(shard: &Rc<Shard>) -> Result<(), QueryError> {
     if !shard.authentication() {
         return Ok(());
@@ -117,13 +117,18 @@ pub async fn bootstrap(shard: &Rc<Shard>) -> Result<(), QueryError> {
         run(shard, text, &values).await?;
         tracing::info!("created the default superuser \"{DEFAULT_SUPERUSER}\"");
     }
-    if verify(shard, DEFAULT_SUPERUSER, DEFAULT_PASSWORD.into()).await == Login::Granted {
+    // The first client need not wait for the check.
+    tokio::task::spawn_local(warn_of_default_password(shard.clone()));
+    Ok(())
+}
+
+async fn warn_of_default_password(shard: Rc<Shard>) {
+    if verify(&shard, DEFAULT_SUPERUSER, DEFAULT_PASSWORD.into()).await == Login::Granted {
         tracing::warn!(
             "SECURITY: the superuser \"cassandra\" still has the password that everybody knows. Anybody who can reach \
              this server owns its data. Change it now: ALTER ROLE cassandra WITH PASSWORD = '...'"
         );
     }
-    Ok(())
 }
 
 /// Runs a statement as the server itself.

@@ -20,10 +20,6 @@ pub async fn respond(
         return Err(Failure::Wire(ErrorMessage::new(ErrorKind::Protocol, text)));
     }
     let refuse = |text: String| Failure::Wire(ErrorMessage::new(ErrorKind::BadCredentials, text));
-    if peer.session.borrow().role.is_some() {
-        let text = "The connection is authenticated already";
-        return Err(Failure::Wire(ErrorMessage::new(ErrorKind::Protocol, text)));
-    }
     let (user, password) = credentials(token.unwrap_or_default()).map_err(|text| refuse(text.into()))?;
     match verify(shard, &user, password).await {
         Login::Granted => {}

@@ -45,7 +45,7 @@ impl Trace {
         Trace {
             id: shard.ids.timeuuid(),
             request: name,
-            query,
+            query: cql::roles::without_secrets(&query).into_owned(),
             client: peer.address.ip(),
             started_millis: shard.ids.now_micros() / 1000,
         }
