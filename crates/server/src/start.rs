@@ -25,6 +25,9 @@ const EVENTS_MAX: usize = 256;
 /// How much a crash of the machine may lose with `--durability periodic`.
 const PERIODIC_SYNC_MS: u64 = 1_000;
 
+/// Filling a spare log segment costs some 100 ms of disk time that the first requests should not wait for.
+const WARM_UP_AFTER: std::time::Duration = std::time::Duration::from_secs(1);
+
 /// Why the server does not start; the text is for the operator.
 #[derive(Debug)]
 pub struct StartError(pub String);
@@ -216,6 +219,11 @@ async fn run_shard(
     // The starter waits for exactly one message per shard; if it is gone, so is the server.
     let _ = ready.send(outcome);
     if let Some(Accepting { sockets, shards }) = intake.accepting {
+        let engine = shard.shared.engine.clone();
+        tokio::task::spawn_local(async move {
+            tokio::time::sleep(WARM_UP_AFTER).await;
+            engine.warm_up();
+        });
         let connections = Arc::new(AtomicUsize::new(0));
         for (socket, spread) in sockets {
             let accepting = accept::accept_forever(

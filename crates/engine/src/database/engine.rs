@@ -107,8 +107,6 @@ impl Engine {
             let spawned = std::thread::Builder::new().name("log".into()).spawn(move || log.run());
             log_thread = Some(spawned.map_err(OpenError::io("starting the log thread"))?);
             let waiting = Arc::downgrade(&shared);
-            let first = shared.log.clone();
-            shared.jobs.submit(Lane::Chores, move || first.prepare_spare());
             shared.log.on_want_spare(move || {
                 if let Some(shared) = waiting.upgrade() {
                     let log = shared.log.clone();
@@ -125,6 +123,15 @@ impl Engine {
     pub fn store(&self, index: usize) -> Option<EmbeddedStore> {
         let seed = self.lock().seeds.get_mut(index)?.take()?;
         Some(EmbeddedStore::new(Shard::start(self.shared.clone(), seed)))
+    }
+
+    /// Prepares what heavy writing will need soon (a spare log segment), in the background. Opening does not do it, so
+    /// that the first request need not wait behind it; call it when the rush of starting is over.
+    pub fn warm_up(&self) {
+        if !self.shared.options.inline {
+            let log = self.shared.log.clone();
+            self.shared.jobs.submit(Lane::Chores, move || log.prepare_spare());
+        }
     }
 
     pub fn shards(&self) -> usize {
