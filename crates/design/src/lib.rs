@@ -8,6 +8,7 @@
 //! never a panic.
 
 pub mod catalogue;
+pub mod derive;
 mod entry;
 pub mod facts;
 pub mod finding;

@@ -5,6 +5,8 @@
 
 use design::{Review, Severity, review};
 
+#[path = "review/derived.rs"]
+mod derived;
 #[path = "review/exactness.rs"]
 mod exactness;
 #[path = "review/fixes.rs"]

@@ -1,0 +1,21 @@
+//! Tables from access patterns: a catalogue of entities and patterns gives keys, order, buckets, copies and the reasons.
+//!
+//! [`derive`] is a pure function of the file. What it prints is reviewed by the same rules as any schema; findings on its
+//! own output are for the caller to show, never hidden.
+
+mod input;
+mod plan;
+mod print;
+
+pub use input::{Entity, InputError, Pattern, Request};
+pub use plan::{Bucket, Plan, PlannedTable};
+
+/// Reads a catalogue and derives its tables.
+pub fn derive(text: &str) -> Result<Plan, InputError> {
+    Ok(plan::plan(input::read(text)?))
+}
+
+/// The tables, patterns and reasons as CQL with comments.
+pub fn print(plan: &Plan) -> String {
+    print::write(plan)
+}
