@@ -60,7 +60,7 @@ impl<'r> PartitionReader<'r> {
             read,
             sink,
             merger: RowMerger::new(),
-            target: Vec::new(),
+            target: Vec::with_capacity(64),
             scanned: 0,
             tombstones: 0,
         }
