@@ -52,9 +52,10 @@ fn declared(table: &Table, facts: &Facts) -> Option<(Severity, String)> {
     let key = table.partition_text();
     let message = match growth.rows_bound {
         Some(rows) => format!(
-            "one {key} reaches {} rows x {row} = {}, past the 100 MB of a healthy partition",
+            "one {key} reaches {} rows x {row} = {}, past the 100 MB of a healthy partition{}",
             units::count(rows[2]),
             units::bytes(rows[2] * growth.row_bytes),
+            if day > 0.0 { format!(" after {}", units::days(day)) } else { String::new() },
         ),
         None => format!(
             "one {key} gains {} rows x {row} = {} a day and passes 100 MB after {}; {}",
