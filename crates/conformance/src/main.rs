@@ -172,20 +172,17 @@ const FOUND_MAX: usize = 10;
 fn compare_random(arguments: &Arguments) -> Result<bool, String> {
     println!("seed {}", arguments.seed);
     let servers = random::Servers { cassandra: arguments.cassandra, partita: arguments.address };
+    let mut told = 0;
     let report = random::run(servers, arguments.seed, arguments.statements, FOUND_MAX, |so_far| {
         println!("{} statements, {} differences", so_far.statements, so_far.found.len());
+        for found in so_far.found.iter().skip(told) {
+            if let Err(error) = tell(arguments, found) {
+                println!("  not written: {error}");
+            }
+        }
+        told = so_far.found.len();
     })
     .map_err(|e| e.to_string())?;
-    let folder = arguments.dir.join("found");
-    for found in &report.found {
-        println!("DIFFERENT in round {}\n  {}", found.round, found.statement);
-        found.cassandra.iter().for_each(|line| println!("    cassandra> {line}"));
-        found.partita.iter().for_each(|line| println!("    partita>   {line}"));
-        std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
-        let path = folder.join(format!("random-{}-{}.txt", arguments.seed, found.round));
-        std::fs::write(&path, &found.scenario).map_err(|e| e.to_string())?;
-        println!("  written to {}", path.display());
-    }
     println!(
         "seed {}: {} statements ({} answered with an error by both), {} differences",
         arguments.seed,
@@ -194,4 +191,17 @@ fn compare_random(arguments: &Arguments) -> Result<bool, String> {
         report.found.len()
     );
     Ok(report.found.is_empty())
+}
+
+/// Shows a difference and keeps it as a scenario.
+fn tell(arguments: &Arguments, found: &random::Found) -> std::io::Result<()> {
+    println!("DIFFERENT in round {}\n  {}", found.round, found.statement);
+    found.cassandra.iter().for_each(|line| println!("    cassandra> {line}"));
+    found.partita.iter().for_each(|line| println!("    partita>   {line}"));
+    let folder = arguments.dir.join("found");
+    std::fs::create_dir_all(&folder)?;
+    let path = folder.join(format!("random-{}-{}.txt", arguments.seed, found.round));
+    std::fs::write(&path, &found.scenario)?;
+    println!("  written to {}", path.display());
+    Ok(())
 }

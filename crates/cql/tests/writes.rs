@@ -123,7 +123,7 @@ fn user_types_change_by_field() {
         SELECT a FROM t
           {street: null, zip: 6}
         UPDATE t SET f.zip = 6 WHERE k = 1
-          invalid: Invalid operation for frozen UDT column f
+          invalid: Invalid operation (f.zip = 6) for frozen UDT column f
     ",
     );
 }

@@ -5,7 +5,7 @@ use crate::client::ClientError;
 use crate::compare;
 
 /// Runs that shrinking one difference may take; each makes a keyspace on both servers.
-const TRIES_MAX: usize = 30;
+const TRIES_MAX: usize = 14;
 const KEYSPACE: &str = "random_shrink";
 
 /// The first statement makes the table and the last one differs; both are kept.

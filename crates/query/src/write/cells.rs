@@ -134,12 +134,11 @@ impl<'a> Drafter<'a, '_> {
         out: &mut Drafts<'a>,
     ) -> Result<(), QueryError> {
         let value = self.evaluate(expr)?;
-        let replaced = match &value {
-            Evaluated::Unset => return Ok(()),
-            Evaluated::Null => false,
-            Evaluated::Value(_) => true,
-        };
-        let what = What::ComplexDeletion { replaced };
+        if matches!(value, Evaluated::Unset) {
+            return Ok(());
+        }
+        // Also for null: elements added at the same timestamp survive `c = null`, and not `DELETE c`.
+        let what = What::ComplexDeletion { replaced: true };
         out.cells.push(Draft { column: assignment.column, path: None, what });
         match value {
             Evaluated::Value(bytes) => self.elements(assignment, bytes, false, out),
@@ -294,7 +293,9 @@ impl<'a> Drafter<'a, '_> {
     ) -> Result<(), QueryError> {
         let delta = match self.evaluate(delta)? {
             Evaluated::Value(bytes) => as_i64(&bytes)?,
-            Evaluated::Null => return Err(QueryError::invalid("Invalid null value for counter increment")),
+            Evaluated::Null => {
+                return Err(QueryError::invalid("Invalid null value for counter increment/decrement"));
+            }
             Evaluated::Unset => return Ok(()),
         };
         if subtract && delta == i64::MIN {

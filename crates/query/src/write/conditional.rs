@@ -149,6 +149,12 @@ fn add_check<S: Store>(
                 "Cannot mix IF EXISTS and IF NOT EXISTS conditions for the same row",
             ));
         }
+        Some(check) if check.exists.is_some() != exists.is_some() => {
+            let not = if exists == Some(true) { "" } else { "NOT " };
+            return Err(QueryError::invalid(format!(
+                "Cannot mix IF conditions and IF {not}EXISTS for the same row"
+            )));
+        }
         Some(check) => {
             check.exists = check.exists.or(exists);
             check.conditions.extend(conditions);
@@ -196,9 +202,8 @@ impl Conditions {
             OperandExpr::One(expr) => vec![evaluate(expr)?],
             OperandExpr::List(exprs) => exprs.iter().map(evaluate).collect::<Result<_, _>>()?,
             OperandExpr::ListValue(expr) => {
-                let list = evaluate(expr)?.ok_or_else(|| {
-                    QueryError::invalid(format!("Invalid null value in condition for column {}", self.name))
-                })?;
+                let list = evaluate(expr)?
+                    .ok_or_else(|| QueryError::invalid("Invalid null list in IN condition"))?;
                 let parts = model::value::elements::elements(&list)
                     .map_err(|_| QueryError::invalid("Not enough bytes to read a list"))?;
                 parts.flatten().map(|part| part.map(<[u8]>::to_vec)).collect()
@@ -238,11 +243,8 @@ fn applied_only(plan: &WritePlan, applied: bool) -> Rows {
 fn failure(plans: &[&WritePlan], outcome: &CasOutcome, batch: bool, now_seconds: u32) -> Rows {
     let Some(&first) = plans.first() else { return Rows::empty(Arc::new([])) };
     let shown = shown_columns(plans, batch);
-    let seen: Vec<&CurrentRow> = outcome
-        .rows
-        .iter()
-        .filter(|r| r.row.is_some() || (outcome.static_row.is_some() && has_static(&shown)))
-        .collect();
+    let statics = reads_statics(plans, &shown) && shows_statics(outcome, &shown, now_seconds);
+    let seen: Vec<&CurrentRow> = outcome.rows.iter().filter(|r| r.row.is_some() || statics).collect();
     if seen.is_empty() {
         return applied_only(first, false);
     }
@@ -251,21 +253,34 @@ fn failure(plans: &[&WritePlan], outcome: &CasOutcome, batch: bool, now_seconds:
     let mut body = Vec::new();
     for current in &seen {
         put_value(&mut body, Some(&[0]));
-        put_current(first, outcome, current, &shown, now_seconds, &mut body);
+        put_current(first, outcome, current, &shown, statics, now_seconds, &mut body);
     }
     Rows { columns: columns.into(), count: seen.len() as u32, body, paging_state: None }
 }
 
-fn has_static(columns: &[&Column]) -> bool {
-    columns.iter().any(|c| c.kind == ColumnKind::Static)
+/// Whether the failed conditions looked at the static row: existence does only where static columns are written.
+fn reads_statics(plans: &[&WritePlan], shown: &[&Column]) -> bool {
+    if plans.iter().any(tests_existence) {
+        return plans.iter().any(|p| p.assignments.iter().any(|a| a.is_static));
+    }
+    shown.iter().any(|c| c.kind == ColumnKind::Static)
+}
+
+/// Whether a static column that is shown has a value; others do not make the partition visible.
+fn shows_statics(outcome: &CasOutcome, shown: &[&Column], now_seconds: u32) -> bool {
+    let Some(row) = outcome.static_row.as_deref().and_then(RowView::from_payload) else { return false };
+    let has_value = |c: &&Column| assemble_column(row, c.id, &c.data_type, now_seconds).is_some();
+    shown.iter().filter(|c| c.kind == ColumnKind::Static).any(|c| has_value(c))
+}
+
+fn tests_existence(plan: &&WritePlan) -> bool {
+    matches!(plan.condition, Some(ConditionPlan::NotExists | ConditionPlan::Exists))
 }
 
 /// IF NOT EXISTS shows every column; otherwise those the conditions name, after the key in a batch.
 fn shown_columns<'p>(plans: &[&'p WritePlan], batch: bool) -> Vec<&'p Column> {
     let Some(first) = plans.first() else { return Vec::new() };
-    let existence =
-        |p: &&WritePlan| matches!(p.condition, Some(ConditionPlan::NotExists) | Some(ConditionPlan::Exists));
-    if plans.iter().any(existence) {
+    if plans.iter().any(tests_existence) {
         return first.table.columns().collect();
     }
     let mut shown: Vec<&Column> = if batch { first.table.primary_key().collect() } else { Vec::new() };
@@ -288,11 +303,12 @@ fn put_current(
     outcome: &CasOutcome,
     current: &CurrentRow,
     shown: &[&Column],
+    with_statics: bool,
     now_seconds: u32,
     body: &mut Vec<u8>,
 ) {
     let row = current.row.as_deref().and_then(RowView::from_payload);
-    let statics = outcome.static_row.as_deref().and_then(RowView::from_payload);
+    let statics = outcome.static_row.as_deref().filter(|_| with_statics).and_then(RowView::from_payload);
     let partition = key::partition_values(&plan.table, outcome.key.bytes());
     let mut clustering = Vec::new();
     let ends = match &current.position {

@@ -27,7 +27,8 @@ pub(super) fn set(
         Target::Column(_) => whole(scope, column, item, conditional, markers)?,
         Target::Element { key, .. } => element(scope, column, key, &item.value, markers)?,
         Target::Field { field, .. } => {
-            let (index, field_type) = field_of(column, field)?;
+            let operation = || format!(" ({}.{} = {})", column.name, field.as_str(), term_text(&item.value));
+            let (index, field_type) = field_of(column, field, &operation)?;
             let name = format!("{}.{}", column.name, field.as_str());
             AssignmentKind::SetField {
                 field: index,
@@ -53,7 +54,7 @@ pub(super) fn delete(
     }
     let kind = match target {
         Target::Column(_) => AssignmentKind::Delete,
-        Target::Field { field, .. } => AssignmentKind::DeleteField(field_of(column, field)?.0),
+        Target::Field { field, .. } => AssignmentKind::DeleteField(field_of(column, field, &String::new)?.0),
         Target::Element { key, .. } => {
             if is_frozen(&column.data_type) {
                 let text = format!("Invalid deletion operation for frozen collection column {}", column.name);
@@ -142,9 +143,11 @@ fn whole(
                 column.name
             )))
         }
-        (AssignmentOp::Prepend, DataType::Set { .. } | DataType::Map { .. }) => Err(QueryError::invalid(
-            format!("Invalid operation ({}) for non list column {}", operation(), column.name),
-        )),
+        (AssignmentOp::Prepend, _) => Err(QueryError::invalid(format!(
+            "Invalid operation ({}) for non list column {}",
+            operation(),
+            column.name
+        ))),
         _ => Err(QueryError::invalid(format!(
             "Invalid operation ({}) for non counter column {}",
             operation(),
@@ -161,7 +164,8 @@ fn item_text(column: &Column, item: &ast::Assignment) -> String {
         AssignmentOp::Set => format!("{name} = {value}"),
         AssignmentOp::Add => format!("{name} = {name} + {value}"),
         AssignmentOp::Subtract => format!("{name} = {name} - {value}"),
-        AssignmentOp::Prepend => format!("{name} = {value} + {name}"),
+        // The minus is Cassandra's own slip; tools match the sentence.
+        AssignmentOp::Prepend => format!("{name} = {value} - {name}"),
     }
 }
 
@@ -205,12 +209,16 @@ fn element(
     }
 }
 
-fn field_of(column: &Column, field: &ast::Ident) -> Result<(u16, DataType), QueryError> {
+fn field_of(
+    column: &Column,
+    field: &ast::Ident,
+    operation: &dyn Fn() -> String,
+) -> Result<(u16, DataType), QueryError> {
     let DataType::Udt(udt) = &column.data_type else {
         return Err(QueryError::invalid(format!("Invalid operation for non-UDT column {}", column.name)));
     };
     if udt.frozen {
-        let text = format!("Invalid operation for frozen UDT column {}", column.name);
+        let text = format!("Invalid operation{} for frozen UDT column {}", operation(), column.name);
         return Err(QueryError::invalid(text));
     }
     let index = udt.field_index(field.as_str()).ok_or_else(|| {

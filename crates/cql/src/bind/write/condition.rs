@@ -44,7 +44,13 @@ fn relation(
         })?,
         _ => compared,
     };
-    let name = column.name.to_string();
+    let name = match (comparison, &element) {
+        (Comparison::ContainsKey, _) => format!("key({})", column.name),
+        (Comparison::Contains, _) | (_, Some(ElementExpr::MapKey(_) | ElementExpr::ListIndex(_))) => {
+            format!("value({})", column.name)
+        }
+        _ => column.name.to_string(),
+    };
     let operand = match &relation.operand {
         Operand::One(expr) if comparison == Comparison::In => {
             let list = DataType::List { element: Arc::new(compared.freeze()), frozen: true };
@@ -113,7 +119,7 @@ fn subject<'t>(
                 return Err(QueryError::invalid(text));
             };
             let index = udt.field_index(field.as_str()).ok_or_else(|| {
-                QueryError::invalid(format!("No field named {} in type {}", field.as_str(), udt.name))
+                QueryError::invalid(format!("Unknown field {} for column {}", field.as_str(), column.name))
             })?;
             Ok((column, Some(ElementExpr::Field(index as u16)), udt.fields[index].data_type.clone()))
         }

@@ -31,11 +31,7 @@ pub fn bind(scope: Scope<'_>, delete: &ast::Delete, markers: &mut Markers) -> Re
     }
     let condition =
         delete.condition.as_ref().map(|c| condition::bind(scope, table, c, markers)).transpose()?;
-    let static_condition = || match &condition {
-        Some(query::write::ConditionPlan::Columns(list)) => list.iter().all(|c| c.is_static),
-        _ => false,
-    };
-    if condition.is_some() && !names_rows && !statics_only && !static_condition() {
+    if condition.is_some() && !names_rows && !statics_only {
         return Err(QueryError::invalid(
             "DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to delete non static columns or to use IF conditions on non static columns",
         ));

@@ -100,7 +100,7 @@ fn check(plan: &WritePlan) -> Result<(), QueryError> {
             return refuse("Cannot provide custom timestamp for counter updates");
         }
         if plan.is_conditional() {
-            return refuse("Conditional updates are not supported on counter tables");
+            return refuse("Conditions on counters are not supported");
         }
     }
     if plan.is_conditional() && plan.timestamp.is_some() {

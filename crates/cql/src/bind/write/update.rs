@@ -6,7 +6,7 @@ use super::super::restrictions::{StatementKind, bind_write_where};
 use super::{assign, by_column, check, condition, target, using};
 use cql_syntax::ast;
 use query::QueryError;
-use query::write::{Assignment, Keys, WriteKind, WritePlan};
+use query::write::{Assignment, ConditionPlan, Keys, WriteKind, WritePlan};
 
 pub fn bind(scope: Scope<'_>, update: &ast::Update, markers: &mut Markers) -> Result<WritePlan, QueryError> {
     let table = target(scope, &update.table)?;
@@ -22,6 +22,15 @@ pub fn bind(scope: Scope<'_>, update: &ast::Update, markers: &mut Markers) -> Re
     let clause = bind_write_where(scope, table, &update.relations, kind, statics_only, markers)?;
     let condition =
         update.condition.as_ref().map(|c| condition::bind(scope, table, c, markers)).transpose()?;
+    let on_rows = match &condition {
+        Some(ConditionPlan::Columns(list)) => list.iter().any(|c| !c.is_static),
+        _ => false,
+    };
+    if statics_only && on_rows && !clause.restrictions.names_rows() {
+        let missing: Vec<&str> = table.clustering.iter().map(|c| &*c.name).collect();
+        let text = format!("Some clustering keys are missing: {}", missing.join(", "));
+        return Err(QueryError::invalid(text));
+    }
     let plan = WritePlan {
         table: table.clone(),
         kind: WriteKind::Update,
