@@ -22,6 +22,8 @@ enum Command {
     Serve(Box<options::ServeOptions>),
     /// Review CQL files: which keys will hurt, which queries they cannot answer. Exit 1 on errors.
     Review(commands::review::ReviewOptions),
+    /// Derive tables from entities and access patterns, with the reasons.
+    Design(commands::design::DesignOptions),
 }
 
 fn main() -> ExitCode {
@@ -29,6 +31,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Serve(options) => commands::serve::run(*options),
         Command::Review(options) => commands::review::run(options),
+        Command::Design(options) => commands::design::run(options),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

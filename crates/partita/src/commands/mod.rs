@@ -1,5 +1,6 @@
 //! One file per subcommand.
 
+pub mod design;
 pub mod review;
 pub mod serve;
 

@@ -270,7 +270,7 @@ fn reads_statics(plans: &[&WritePlan], shown: &[&Column]) -> bool {
 fn shows_statics(outcome: &CasOutcome, shown: &[&Column], now_seconds: u32) -> bool {
     let Some(row) = outcome.static_row.as_deref().and_then(RowView::from_payload) else { return false };
     let has_value = |c: &&Column| assemble_column(row, c.id, &c.data_type, now_seconds).is_some();
-    shown.iter().filter(|c| c.kind == ColumnKind::Static).any(|c| has_value(c))
+    shown.iter().filter(|c| c.kind == ColumnKind::Static).any(has_value)
 }
 
 fn tests_existence(plan: &&WritePlan) -> bool {

@@ -178,7 +178,7 @@ impl Connection {
     fn start(&mut self, request: Owned) {
         let mut future: Pending = Box::pin(handle::run(self.shard.clone(), self.peer.clone(), request));
         let mut context = Context::from_waker(Waker::noop());
-        if let Poll::Pending = future.as_mut().poll(&mut context) {
+        if future.as_mut().poll(&mut context).is_pending() {
             self.pending.push(future);
         }
         self.subscribe();
