@@ -1,3 +1,5 @@
+//! The cache keeps to its budget and gives back what was put in.
+
 use super::*;
 use crate::cursor::Cursor;
 use crate::cursor::testing::{Shape, copied, mutation, test_disk, writer_options};

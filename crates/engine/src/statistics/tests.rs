@@ -1,3 +1,5 @@
+//! Statistics of runs and tables add up.
+
 use super::*;
 use model::deletion::{Deletion, Marker};
 use model::row::{Cell, CellState, RowWriter};

@@ -1,3 +1,5 @@
+//! Comparable bytes sort as values do, decode back, and never panic.
+
 use std::cmp::Ordering;
 
 use proptest::prelude::*;

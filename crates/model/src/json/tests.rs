@@ -1,3 +1,5 @@
+//! JSON in and out, with Cassandra's coercions and texts.
+
 use proptest::prelude::*;
 
 use super::*;

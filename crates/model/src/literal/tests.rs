@@ -1,3 +1,5 @@
+//! Constants are read and printed as Cassandra does.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Types print, parse and nest as Cassandra's do.
+
 use std::sync::Arc;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! The catalogue survives its JSON form, and damaged text is refused with its place.
+
 use crate::catalogue::Catalogue;
 use crate::change::{Change, NewColumn, NewTable, Setting};
 use crate::properties::{Properties, PropertyValue};
