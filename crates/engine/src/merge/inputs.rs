@@ -97,6 +97,16 @@ impl<'a> Input<'a> {
             };
     }
 
+    /// Of a slice that wants one row: leaves the input out if it certainly has not got it. `position` is the row's.
+    pub fn ask_for_row(&mut self, position: &[u8]) -> Result<(), StoreError> {
+        if let RunCursor::Table(cursor) = &self.rows
+            && self.wanted
+        {
+            self.wanted = cursor.may_hold(position)?;
+        }
+        Ok(())
+    }
+
     /// No row of it comes before this, in the direction of the read.
     pub fn nearest(&self, reverse: bool) -> Option<&'a [u8]> {
         match self.bounds {

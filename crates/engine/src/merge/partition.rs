@@ -128,6 +128,9 @@ impl<'r> PartitionReader<'r> {
             let Some((start, end)) = ahead_of(slice, after, read.reverse) else { continue };
             cover.ranges.iter_mut().for_each(SourceRanges::reset);
             inputs.iter_mut().for_each(|input| input.begin_slice((&start, &end)));
+            if is_one_row((&start, &end)) && inputs.iter().filter(|input| input.wanted).count() > 1 {
+                self.ask_for_row(inputs, &start)?;
+            }
             let mut wanted = inputs.iter_mut().filter(|input| input.wanted);
             let outcome = match (wanted.next(), wanted.next()) {
                 (None, _) => continue,
@@ -139,6 +142,14 @@ impl<'r> PartitionReader<'r> {
             }
         }
         Ok(Body::Done)
+    }
+
+    /// Several sources may hold the one row that is wanted: leaves out those that say they do not.
+    fn ask_for_row(&mut self, inputs: &mut [Input<'_>], clustering: &[u8]) -> Result<(), StoreError> {
+        self.target.clear();
+        self.target.push(KIND_ROW);
+        self.target.extend_from_slice(clustering);
+        inputs.iter_mut().try_for_each(|input| input.ask_for_row(&self.target))
     }
 
     /// Delivers the static row; every special input stands on it if it has one.

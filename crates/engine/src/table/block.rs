@@ -2,9 +2,11 @@
 //!
 //! A block lists its partitions with the bytes that all their positions in the block share, then the
 //! remaining key bytes and the payloads of all entries. Decoding builds a table of offsets, so that
-//! any entry is reached at once and stepping costs the same in both directions.
+//! any entry is reached at once and stepping costs the same in both directions. Packed blocks (see `pack`)
+//! are turned into this form when they are read.
 //! Guarantees: `decode` accepts only bytes on which every accessor is total and in order.
 
+use super::pack::{self, little_endian};
 use model::deletion::Timestamp;
 use model::key::split_prefix;
 use model::vint;
@@ -13,25 +15,32 @@ use std::cmp::Ordering;
 #[derive(Debug)]
 pub struct Block {
     raw: Vec<u8>,
-    /// Timestamps are relative to this, each in `width` bytes from `timestamps_at` on.
-    base: Timestamp,
-    width: u8,
-    timestamps_at: u32,
-    keys_at: u32,
-    payloads_at: u32,
+    areas: Areas,
     slots: Box<[Slot]>,
     partitions: Box<[PartitionSlot]>,
 }
 
-/// Where an entry's key bytes and payload start, relative to their areas.
+/// Where the parts of a block lie in `raw`.
 #[derive(Clone, Copy, Debug)]
-struct Slot {
-    key: u16,
-    payload: u16,
+pub(super) struct Areas {
+    /// The timestamp of entry `i` is `base + step * i` and a rest, in `width` bytes from `timestamps_at` on.
+    pub base: Timestamp,
+    pub step: i64,
+    pub width: u8,
+    pub timestamps_at: u32,
+    pub keys_at: u32,
+    pub payloads_at: u32,
+}
+
+/// Where an entry's key bytes and payload start, relative to their areas.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Slot {
+    pub key: u16,
+    pub payload: u16,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct PartitionSlot {
+pub(super) struct PartitionSlot {
     /// The first four bytes of its token: nearly always enough to find a partition without its key.
     head: u32,
     /// Offset of the prefix in `raw`; the shared position bytes follow it.
@@ -54,31 +63,15 @@ pub const ENTRIES_MAX: usize = u16::MAX as usize;
 impl Block {
     /// Checks raw bytes and makes them a block; `None` when they are not one.
     pub fn decode(raw: Vec<u8>) -> Option<Block> {
+        if let Some((&pack::PACKED, packed)) = raw.split_first() {
+            return pack::unpack(packed);
+        }
         let mut rest = raw.as_slice();
         let offset = |rest: &[u8]| raw.len() - rest.len();
-        let entries = vint::take(&mut rest).filter(|n| (1..=ENTRIES_MAX as u64).contains(n))? as usize;
+        let entries = Block::take_count(&mut rest)?;
         let count = vint::take(&mut rest).filter(|n| (1..=entries as u64).contains(n))? as usize;
         let base = vint::take_signed(&mut rest)?;
-        let mut partitions: Vec<PartitionSlot> = Vec::with_capacity(count);
-        let mut first = 0usize;
-        let mut last_prefix: &[u8] = &[];
-        for _ in 0..count {
-            let held = vint::take(&mut rest).filter(|n| *n >= 1)?;
-            let common_len = u16::try_from(vint::take(&mut rest)?).ok()?;
-            let at = offset(rest) as u32;
-            let (prefix, tail) = split_prefix(rest)?;
-            if !last_prefix.is_empty() && last_prefix >= prefix {
-                return None;
-            }
-            last_prefix = prefix;
-            rest = tail.get(common_len as usize..)?;
-            let (head, first_entry) = (head_of_prefix(prefix), u16::try_from(first).ok()?);
-            partitions.push(PartitionSlot { head, at, first: first_entry, common_len });
-            first = first.checked_add(usize::try_from(held).ok()?).filter(|n| *n <= entries)?;
-        }
-        if first != entries {
-            return None;
-        }
+        let partitions = take_partitions(&raw, &mut rest, count, entries)?;
         let (slots, keys, payloads) = take_slots(&mut rest, entries)?;
         let (&width, rest) = rest.split_first().filter(|(width, _)| **width <= 8)?;
         let timestamps = entries * width as usize;
@@ -88,8 +81,22 @@ impl Block {
         let timestamps_at = offset(rest) as u32;
         let keys_at = timestamps_at + timestamps as u32;
         let payloads_at = keys_at + keys as u32;
-        let (slots, partitions) = (slots.into(), partitions.into());
-        Some(Block { base, width, timestamps_at, keys_at, payloads_at, slots, partitions, raw })
+        let areas = Areas { base, step: 0, width, timestamps_at, keys_at, payloads_at };
+        Some(Block::from_parts(raw, areas, slots, partitions))
+    }
+
+    /// How many entries a block holds: the first thing in it.
+    pub(super) fn take_count(rest: &mut &[u8]) -> Option<usize> {
+        vint::take(rest).filter(|n| (1..=ENTRIES_MAX as u64).contains(n)).map(|n| n as usize)
+    }
+
+    pub(super) fn from_parts(
+        raw: Vec<u8>,
+        areas: Areas,
+        slots: Vec<Slot>,
+        partitions: Vec<PartitionSlot>,
+    ) -> Block {
+        Block { raw, areas, slots: slots.into(), partitions: partitions.into() }
     }
 
     /// Whether keys ascend: what `decode` leaves to the checksum.
@@ -155,9 +162,9 @@ impl Block {
     #[inline]
     pub fn payload(&self, entry: usize) -> Option<(Timestamp, u32, u32)> {
         let slot = self.slots.get(entry)?;
-        let start = self.payloads_at + u32::from(slot.payload);
+        let start = self.areas.payloads_at + u32::from(slot.payload);
         let end = match self.slots.get(entry + 1) {
-            Some(next) => self.payloads_at + u32::from(next.payload),
+            Some(next) => self.areas.payloads_at + u32::from(next.payload),
             None => self.raw.len() as u32,
         };
         Some((self.timestamp(entry), start, end))
@@ -165,18 +172,9 @@ impl Block {
 
     #[inline]
     fn timestamp(&self, entry: usize) -> Timestamp {
-        let width = self.width as usize;
-        let at = self.timestamps_at as usize + entry * width;
-        // There is nearly always more of the block behind: read eight bytes and cut off what is not ours.
-        let word = match self.raw.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
-            Some(bytes) => u64::from_le_bytes(*bytes),
-            None => {
-                let bytes = self.raw.get(at..at + width).unwrap_or_default();
-                bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
-            }
-        };
-        let delta = if width == 8 { word } else { word & ((1 << (8 * width)) - 1) };
-        self.base.wrapping_add(delta as i64)
+        let Areas { base, step, width, timestamps_at, .. } = self.areas;
+        let rest = little_endian(&self.raw, timestamps_at as usize + entry * width as usize, width);
+        base.wrapping_add(step.wrapping_mul(entry as i64)).wrapping_add(rest.cast_signed())
     }
 
     #[inline]
@@ -246,9 +244,11 @@ impl Block {
     #[inline]
     fn key_range(&self, entry: usize) -> (usize, usize) {
         let Some(slot) = self.slots.get(entry) else { return (0, 0) };
-        let start = self.keys_at + u32::from(slot.key);
-        let end =
-            self.slots.get(entry + 1).map_or(self.payloads_at, |next| self.keys_at + u32::from(next.key));
+        let start = self.areas.keys_at + u32::from(slot.key);
+        let end = self
+            .slots
+            .get(entry + 1)
+            .map_or(self.areas.payloads_at, |next| self.areas.keys_at + u32::from(next.key));
         (start as usize, end as usize)
     }
 }
@@ -278,6 +278,40 @@ fn head_of(bytes: &[u8], at: usize, len: usize) -> u64 {
         1..=7 => word_at(bytes, at) & (u64::MAX << (64 - 8 * len)),
         _ => word_at(bytes, at),
     }
+}
+
+impl PartitionSlot {
+    /// Index of its first entry.
+    pub fn first(&self) -> usize {
+        self.first as usize
+    }
+}
+
+/// The list of a block's partitions; their offsets count from the start of `whole`, of which `rest` is the end.
+pub(super) fn take_partitions(
+    whole: &[u8],
+    rest: &mut &[u8],
+    count: usize,
+    entries: usize,
+) -> Option<Vec<PartitionSlot>> {
+    let mut partitions: Vec<PartitionSlot> = Vec::with_capacity(count);
+    let mut first = 0usize;
+    let mut last_prefix: &[u8] = &[];
+    for _ in 0..count {
+        let held = vint::take(rest).filter(|n| *n >= 1)?;
+        let common_len = u16::try_from(vint::take(rest)?).ok()?;
+        let at = (whole.len() - rest.len()) as u32;
+        let (prefix, tail) = split_prefix(rest)?;
+        if !last_prefix.is_empty() && last_prefix >= prefix {
+            return None;
+        }
+        last_prefix = prefix;
+        *rest = tail.get(common_len as usize..)?;
+        let (head, first_entry) = (head_of_prefix(prefix), u16::try_from(first).ok()?);
+        partitions.push(PartitionSlot { head, at, first: first_entry, common_len });
+        first = first.checked_add(usize::try_from(held).ok()?).filter(|n| *n <= entries)?;
+    }
+    (first == entries).then_some(partitions)
 }
 
 /// The lengths of keys and payloads, turned into offsets; also how long both areas are.

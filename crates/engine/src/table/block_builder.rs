@@ -1,6 +1,7 @@
 //! Building blocks from entries in storage order (layout: docs/format/table.md).
 
 use super::block::ENTRIES_MAX;
+use super::pack::{Packer, Parts};
 use crate::cursor::Entry;
 use model::deletion::Timestamp;
 use model::vint;
@@ -11,13 +12,16 @@ const COMMON_BYTES_MAX: usize = u16::MAX as usize;
 /// Collects entries until `finish` lays them out. Keeps its buffers between blocks.
 #[derive(Default)]
 pub struct BlockBuilder {
+    /// Makes blocks of the packed layout.
+    packer: Option<Packer>,
     partitions: Vec<PartitionPart>,
     prefixes: Vec<u8>,
-    entries: Vec<EntryPart>,
-    /// Whole positions, one after the other.
+    timestamps: Vec<Timestamp>,
+    /// Whole positions, one after the other, and where each ends.
     positions: Vec<u8>,
+    position_ends: Vec<usize>,
     payloads: Vec<u8>,
-    base: Timestamp,
+    payload_ends: Vec<usize>,
     raw: Vec<u8>,
 }
 
@@ -28,65 +32,69 @@ struct PartitionPart {
     common: usize,
 }
 
-struct EntryPart {
-    position_end: usize,
-    payload_end: usize,
-    timestamp: Timestamp,
-}
-
 impl BlockBuilder {
+    /// A builder of packed blocks.
+    pub fn packed() -> BlockBuilder {
+        BlockBuilder { packer: Some(Packer::default()), ..BlockBuilder::default() }
+    }
+
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.timestamps.is_empty()
+    }
+
+    pub fn partitions(&self) -> usize {
+        self.partitions.len()
+    }
+
+    fn entries(&self) -> usize {
+        self.timestamps.len()
+    }
+
+    /// Where the positions of entry `i` begin.
+    fn position_start(&self, i: usize) -> usize {
+        i.checked_sub(1).map_or(0, |before| self.position_ends[before])
     }
 
     /// About how long the block is, before compression.
     pub fn bytes(&self) -> usize {
-        self.prefixes.len() + self.positions.len() + self.payloads.len() + 6 * self.entries.len()
+        self.prefixes.len() + self.positions.len() + self.payloads.len() + 6 * self.entries()
     }
 
     /// Whether no further entry fits, whatever its size.
     pub fn is_full(&self, target: usize) -> bool {
         // Starts of entries must fit in sixteen bits; see `block`.
-        self.bytes() >= target.min(ENTRIES_MAX / 2) || self.entries.len() >= ENTRIES_MAX / 2
+        self.bytes() >= target.min(ENTRIES_MAX / 2) || self.entries() >= ENTRIES_MAX / 2
     }
 
     /// Begins the next partition; entries without a partition before them are a mistake of the caller.
     pub fn begin_partition(&mut self, prefix: &[u8]) {
         self.prefixes.extend_from_slice(prefix);
-        let (prefix_end, first) = (self.prefixes.len(), self.entries.len());
+        let (prefix_end, first) = (self.prefixes.len(), self.entries());
         self.partitions.push(PartitionPart { prefix_end, first, common: usize::MAX });
     }
 
     pub fn add(&mut self, entry: Entry<'_>) {
         let start = self.positions.len();
+        let count = self.entries();
+        let previous = count.checked_sub(1).map_or(0, |last| self.position_start(last));
         if let Some(partition) = self.partitions.last_mut() {
-            let previous_start = match self.entries.len() {
-                n if n > partition.first + 1 => self.entries[n - 2].position_end,
-                n if n > partition.first => {
-                    partition.first.checked_sub(1).map_or(0, |last| self.entries[last].position_end)
-                }
-                _ => start,
-            };
-            partition.common = if self.entries.len() == partition.first {
+            partition.common = if count == partition.first {
                 entry.position.len().min(COMMON_BYTES_MAX)
             } else {
-                let previous = &self.positions[previous_start..start];
-                partition.common.min(common_prefix(previous, entry.position))
+                let shared = common_prefix(&self.positions[previous..start], entry.position);
+                partition.common.min(shared)
             };
         }
         self.positions.extend_from_slice(entry.position);
+        self.position_ends.push(self.positions.len());
         self.payloads.extend_from_slice(entry.rest);
-        self.base = if self.entries.is_empty() { entry.timestamp } else { self.base.min(entry.timestamp) };
-        self.entries.push(EntryPart {
-            position_end: self.positions.len(),
-            payload_end: self.payloads.len(),
-            timestamp: entry.timestamp,
-        });
+        self.payload_ends.push(self.payloads.len());
+        self.timestamps.push(entry.timestamp);
     }
 
     /// Position of the last entry.
     pub fn last_position(&self) -> &[u8] {
-        let start = self.entries.len().checked_sub(2).map_or(0, |i| self.entries[i].position_end);
+        let start = self.entries().checked_sub(1).map_or(0, |last| self.position_start(last));
         &self.positions[start..]
     }
 
@@ -94,71 +102,99 @@ impl BlockBuilder {
     pub fn finish(&mut self) -> &[u8] {
         let mut raw = std::mem::take(&mut self.raw);
         raw.clear();
-        vint::put(&mut raw, self.entries.len() as u64);
-        vint::put(&mut raw, self.partitions.len() as u64);
-        vint::put_signed(&mut raw, self.base);
-        self.put_partitions(&mut raw);
-        for (common, start, i) in self.each_entry() {
-            vint::put(&mut raw, (self.entries[i].position_end - start - common) as u64);
+        match self.packer.take() {
+            Some(mut packer) => {
+                self.pack(&mut packer, &mut raw);
+                self.packer = Some(packer);
+            }
+            None => self.put_plain(&mut raw),
         }
-        let mut start = 0;
-        for entry in &self.entries {
-            vint::put(&mut raw, (entry.payload_end - start) as u64);
-            start = entry.payload_end;
-        }
-        let largest = self.entries.iter().map(|entry| self.delta(entry.timestamp)).max().unwrap_or(0);
-        let width = (64 - largest.leading_zeros() as usize).div_ceil(8);
-        raw.push(width as u8);
-        for entry in &self.entries {
-            raw.extend_from_slice(&self.delta(entry.timestamp).to_le_bytes()[..width]);
-        }
-        for (common, start, i) in self.each_entry() {
-            raw.extend_from_slice(&self.positions[start + common..self.entries[i].position_end]);
-        }
-        raw.extend_from_slice(&self.payloads);
         self.clear();
         self.raw = raw;
         &self.raw
     }
 
+    fn pack(&self, packer: &mut Packer, raw: &mut Vec<u8>) {
+        let mut partition_list = Vec::new();
+        self.put_partitions(&mut partition_list);
+        let count = |(i, part): (usize, &PartitionPart)| (self.end_of(i) - part.first, part.common);
+        let counts: Vec<(usize, usize)> = self.partitions.iter().enumerate().map(count).collect();
+        let parts = Parts {
+            partitions: self.partitions.len(),
+            partition_list: &partition_list,
+            counts: &counts,
+            timestamps: &self.timestamps,
+            position_ends: &self.position_ends,
+            positions: &self.positions,
+            payload_ends: &self.payload_ends,
+            payloads: &self.payloads,
+        };
+        packer.pack(&parts, raw);
+    }
+
+    fn put_plain(&self, raw: &mut Vec<u8>) {
+        let base = self.timestamps.iter().copied().min().unwrap_or(0);
+        let delta = |timestamp: Timestamp| timestamp.wrapping_sub(base).cast_unsigned();
+        vint::put(raw, self.entries() as u64);
+        vint::put(raw, self.partitions.len() as u64);
+        vint::put_signed(raw, base);
+        self.put_partitions(raw);
+        for (start, end) in self.each_suffix() {
+            vint::put(raw, (end - start) as u64);
+        }
+        let mut start = 0;
+        for end in &self.payload_ends {
+            vint::put(raw, (end - start) as u64);
+            start = *end;
+        }
+        let largest = self.timestamps.iter().map(|timestamp| delta(*timestamp)).max().unwrap_or(0);
+        let width = (64 - largest.leading_zeros() as usize).div_ceil(8);
+        raw.push(width as u8);
+        for timestamp in &self.timestamps {
+            raw.extend_from_slice(&delta(*timestamp).to_le_bytes()[..width]);
+        }
+        for (start, end) in self.each_suffix() {
+            raw.extend_from_slice(&self.positions[start..end]);
+        }
+        raw.extend_from_slice(&self.payloads);
+    }
+
+    /// Index of the first entry behind partition `i`.
+    fn end_of(&self, i: usize) -> usize {
+        self.partitions.get(i + 1).map_or(self.entries(), |next| next.first)
+    }
+
     fn put_partitions(&self, raw: &mut Vec<u8>) {
         let mut prefix_start = 0;
         for (i, partition) in self.partitions.iter().enumerate() {
-            let end = self.partitions.get(i + 1).map_or(self.entries.len(), |next| next.first);
+            let end = self.end_of(i);
             debug_assert!(end > partition.first, "a partition without entries");
             vint::put(raw, (end - partition.first) as u64);
             vint::put(raw, partition.common as u64);
             raw.extend_from_slice(&self.prefixes[prefix_start..partition.prefix_end]);
-            let start = partition.first.checked_sub(1).map_or(0, |last| self.entries[last].position_end);
+            let start = self.position_start(partition.first);
             raw.extend_from_slice(&self.positions[start..start + partition.common]);
             prefix_start = partition.prefix_end;
         }
     }
 
-    /// (shared bytes, start of position, index) of every entry.
-    fn each_entry(&self) -> impl Iterator<Item = (usize, usize, usize)> {
-        let mut partition = 0;
-        let mut start = 0;
-        self.entries.iter().enumerate().map(move |(i, entry)| {
-            while self.partitions.get(partition + 1).is_some_and(|next| next.first <= i) {
-                partition += 1;
-            }
-            let item = (self.partitions[partition].common, start, i);
-            start = entry.position_end;
-            item
+    /// Where the position bytes of every entry behind the shared ones lie.
+    fn each_suffix(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.partitions.iter().enumerate().flat_map(move |(i, partition)| {
+            let entries = partition.first..self.end_of(i);
+            entries
+                .map(move |entry| (self.position_start(entry) + partition.common, self.position_ends[entry]))
         })
-    }
-
-    fn delta(&self, timestamp: Timestamp) -> u64 {
-        timestamp.wrapping_sub(self.base) as u64
     }
 
     fn clear(&mut self) {
         self.partitions.clear();
         self.prefixes.clear();
-        self.entries.clear();
+        self.timestamps.clear();
         self.positions.clear();
+        self.position_ends.clear();
         self.payloads.clear();
+        self.payload_ends.clear();
     }
 }
 

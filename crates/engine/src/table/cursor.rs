@@ -6,7 +6,7 @@
 use super::block::{Block, Place};
 use super::frame::FrameAt;
 use super::properties::IndexTop;
-use super::{BlockRef, Table};
+use super::{BlockRef, Table, filter, row_filter};
 use crate::cache::BlockCache;
 use crate::cursor::{Cursor, Entry};
 use model::deletion::Timestamp;
@@ -247,9 +247,15 @@ fn last_place(block: &Block) -> Place {
 
 /// Where the data block of an index entry lies.
 fn data_frame(index: &IndexAt<'_>) -> Option<FrameAt> {
+    index_entry(index).map(|(at, _)| at)
+}
+
+/// Where the data block of an index entry lies, and its row filter.
+fn index_entry<'i>(index: &'i IndexAt<'_>) -> Option<(FrameAt, &'i [u8])> {
     let (_, start, end) = index.block.payload(index.place.entry)?;
     let mut bytes = index.block.raw().get(start as usize..end as usize)?;
-    Some(FrameAt { offset: vint::take(&mut bytes)?, len: vint::take_u32(&mut bytes)? })
+    let at = FrameAt { offset: vint::take(&mut bytes)?, len: vint::take_u32(&mut bytes)? };
+    Some((at, bytes))
 }
 
 impl Cursor for TableCursor<'_> {
@@ -359,6 +365,14 @@ impl Cursor for TableCursor<'_> {
 }
 
 impl TableCursor<'_> {
+    /// Whether the partition may have an entry at exactly this position; `false` is certain. Reads no data block.
+    pub fn may_hold(&self, position: &[u8]) -> Result<bool, StoreError> {
+        let Some(index) = self.find_index(&self.prefix, position)? else { return Ok(false) };
+        let (_, filter) = index_entry(&index).unwrap_or((FrameAt { offset: 0, len: 0 }, &[]));
+        let hash = || row_filter::hash_of(filter::hash_of(&self.prefix), position);
+        Ok(filter.is_empty() || row_filter::may_contain(filter, hash()))
+    }
+
     /// Stands on the first entry of the next block if that still belongs to the partition.
     fn next_block_inside(&mut self) -> Result<(), StoreError> {
         self.current = None;

@@ -8,7 +8,10 @@ use store::StoreError;
 use xxhash_rust::xxh3::xxh3_64;
 
 pub const MAGIC: [u8; 8] = *b"PRTTABLE";
-pub const VERSION: u8 = 1;
+/// Blocks as `block` describes them.
+pub const VERSION_PLAIN: u8 = 1;
+/// Data blocks may be packed (see `pack`).
+pub const VERSION_PACKED: u8 = 2;
 pub const HEADER_BYTES: usize = 24;
 pub const FOOTER_BYTES: usize = 40;
 
@@ -37,20 +40,20 @@ impl TableFile {
     }
 }
 
-pub fn header() -> [u8; HEADER_BYTES] {
+pub fn header(version: u8) -> [u8; HEADER_BYTES] {
     let mut header = [0; HEADER_BYTES];
     header[..8].copy_from_slice(&MAGIC);
-    header[8] = VERSION;
+    header[8] = version;
     let sum = xxh3_64(&header[..16]);
     header[16..].copy_from_slice(&sum.to_le_bytes());
     header
 }
 
-pub fn footer(properties: FrameAt) -> [u8; FOOTER_BYTES] {
+pub fn footer(properties: FrameAt, version: u8) -> [u8; FOOTER_BYTES] {
     let mut footer = [0; FOOTER_BYTES];
     footer[..8].copy_from_slice(&properties.offset.to_le_bytes());
     footer[8..12].copy_from_slice(&properties.len.to_le_bytes());
-    footer[12] = VERSION;
+    footer[12] = version;
     let len = properties.offset + u64::from(properties.len) + FOOTER_BYTES as u64;
     footer[16..24].copy_from_slice(&len.to_le_bytes());
     let sum = xxh3_64(&footer[..24]);
@@ -69,8 +72,9 @@ pub fn check_ends(file: &TableFile) -> Result<FrameAt, StoreError> {
     if found[..8] != MAGIC {
         return Err(file.corrupt(0, "not a table file"));
     }
-    if found != header() {
-        return Err(file.corrupt(8, version_or_damage(found[8], "the header is damaged")));
+    let version = found[8];
+    if !is_known(version) || found != header(version) {
+        return Err(file.corrupt(8, version_or_damage(version, "the header is damaged")));
     }
     let at = file.len - FOOTER_BYTES as u64;
     let mut found = [0; FOOTER_BYTES];
@@ -84,15 +88,19 @@ pub fn check_ends(file: &TableFile) -> Result<FrameAt, StoreError> {
         bytes.map_or(0, |b| u64::from_le_bytes(*b))
     };
     let properties = FrameAt { offset: word(0), len: word(8) as u32 };
-    if found != footer(properties) || word(16) != file.len {
+    if found != footer(properties, version) || word(16) != file.len {
         return Err(file.corrupt(at, version_or_damage(found[12], "the footer does not fit the file")));
     }
     Ok(properties)
 }
 
+fn is_known(version: u8) -> bool {
+    (VERSION_PLAIN..=VERSION_PACKED).contains(&version)
+}
+
 fn version_or_damage(version: u8, damage: &str) -> String {
     match version {
-        VERSION => damage.into(),
-        other => format!("format version {other}; this program reads version {VERSION}"),
+        version if is_known(version) => damage.into(),
+        other => format!("format version {other}; this program reads versions 1 to {VERSION_PACKED}"),
     }
 }

@@ -13,7 +13,9 @@ mod filter;
 pub mod frame;
 #[cfg(test)]
 mod golden;
+mod pack;
 pub mod properties;
+mod row_filter;
 #[cfg(test)]
 mod tests;
 mod verify;

@@ -5,10 +5,11 @@
 //! durable, the file does not count. A writer that is dropped leaves a file for the caller to remove.
 
 use super::block_builder::BlockBuilder;
-use super::file::{footer, header};
+use super::file::{VERSION_PACKED, VERSION_PLAIN, footer, header};
 use super::filter::{FilterBuilder, FilterPage};
 use super::frame::{FrameAt, FrameEncoder};
 use super::properties::{IndexTop, Properties};
+use super::{filter, row_filter};
 use crate::cursor::Entry;
 use crate::statistics::{Collector, Statistics};
 use model::key::{KIND_END, KIND_ROW};
@@ -52,6 +53,7 @@ pub struct Finished {
 pub struct TableWriter {
     options: WriterOptions,
     out: Output,
+    version: u8,
     data: BlockBuilder,
     index: IndexBuilder,
     partition_filter: FilterBuilder,
@@ -64,8 +66,18 @@ pub struct TableWriter {
     in_special_filter: bool,
     first_prefix: Vec<u8>,
     /// A finished data block that waits for the next key: that decides its separator.
-    waiting: Option<(FrameAt, Vec<u8>)>,
+    waiting: Option<Waiting>,
+    /// Of the entries of the block under construction, for its row filter.
+    row_hashes: Vec<u64>,
+    prefix_hash: u64,
     raw_bytes: u64,
+}
+
+/// A data block without its index entry.
+struct Waiting {
+    at: FrameAt,
+    last_position: Vec<u8>,
+    row_filter: Vec<u8>,
 }
 
 /// The file, the write buffer and the frame encoder.
@@ -117,7 +129,7 @@ impl IndexBuilder {
         out: &mut Output,
         prefix: &[u8],
         position: &[u8],
-        at: FrameAt,
+        waiting: &Waiting,
         target: usize,
     ) -> io::Result<()> {
         if self.block.is_empty() || self.prefix != prefix {
@@ -126,8 +138,9 @@ impl IndexBuilder {
             self.prefix.extend_from_slice(prefix);
         }
         self.scratch.clear();
-        vint::put(&mut self.scratch, at.offset);
-        vint::put(&mut self.scratch, u64::from(at.len));
+        vint::put(&mut self.scratch, waiting.at.offset);
+        vint::put(&mut self.scratch, u64::from(waiting.at.len));
+        self.scratch.extend_from_slice(&waiting.row_filter);
         self.block.add(Entry { position, timestamp: 0, rest: &self.scratch });
         if self.block.is_full(target) { self.cut(out) } else { Ok(()) }
     }
@@ -147,12 +160,17 @@ impl TableWriter {
     /// Creates the file, which must not exist.
     pub fn create(disk: &dyn Disk, path: &Path, options: WriterOptions) -> io::Result<TableWriter> {
         let encoder = FrameEncoder::new(options.compression);
-        let buffer = header().to_vec();
+        // Without compression files stay as they always were: nothing to unpack.
+        let packed = options.compression != Compression::None;
+        let version = if packed { VERSION_PACKED } else { VERSION_PLAIN };
+        let data = if packed { BlockBuilder::packed() } else { BlockBuilder::default() };
+        let buffer = header(version).to_vec();
         let out = Output { file: disk.create(path)?, encoder, buffer, flushed: 0 };
         Ok(TableWriter {
             options,
             out,
-            data: BlockBuilder::default(),
+            version,
+            data,
             index: IndexBuilder::default(),
             partition_filter: FilterBuilder::default(),
             special_filter: FilterBuilder::default(),
@@ -162,6 +180,8 @@ impl TableWriter {
             in_special_filter: false,
             first_prefix: Vec::new(),
             waiting: None,
+            row_hashes: Vec::new(),
+            prefix_hash: 0,
             raw_bytes: 0,
         })
     }
@@ -195,12 +215,16 @@ impl TableWriter {
         }
         self.statistics.add(entry);
         self.raw_bytes += (entry.position.len() + entry.rest.len()) as u64;
+        if self.version == VERSION_PACKED {
+            self.row_hashes.push(row_filter::hash_of(self.prefix_hash, entry.position));
+        }
         self.data.add(entry);
         if self.data.is_full(self.options.block_bytes) { self.cut_block() } else { Ok(()) }
     }
 
     fn note_partition(&mut self) -> io::Result<()> {
         self.data.begin_partition(&self.prefix);
+        self.prefix_hash = filter::hash_of(&self.prefix);
         self.statistics.begin_partition(&self.prefix);
         self.in_special_filter = false;
         if self.first_prefix.is_empty() {
@@ -211,19 +235,22 @@ impl TableWriter {
     }
 
     fn cut_block(&mut self) -> io::Result<()> {
-        let position = self.data.last_position().to_vec();
+        let last_position = self.data.last_position().to_vec();
+        let mut filter = Vec::new();
+        row_filter::put(&mut filter, &self.row_hashes, self.data.partitions());
+        self.row_hashes.clear();
         let at = self.out.frame(self.data.finish())?;
-        self.waiting = Some((at, position));
+        self.waiting = Some(Waiting { at, last_position, row_filter: filter });
         Ok(())
     }
 
     /// Names the block before: up to its last key, or, when its last partition has ended, up to the end
     /// of that partition, so that reading the partition backwards starts in the right block.
     fn place_waiting_block(&mut self) -> io::Result<()> {
-        let Some((at, position)) = self.waiting.take() else { return Ok(()) };
+        let Some(waiting) = self.waiting.take() else { return Ok(()) };
         let target = self.options.block_bytes;
-        let position = if self.pending.is_some() { &[KIND_END][..] } else { &position };
-        self.index.add(&mut self.out, &self.prefix, position, at, target)
+        let position = if self.pending.is_some() { &[KIND_END][..] } else { &waiting.last_position };
+        self.index.add(&mut self.out, &self.prefix, position, &waiting, target)
     }
 
     /// Bytes of the file so far (the block under construction counts uncompressed).
@@ -268,7 +295,7 @@ impl TableWriter {
             special_filter: self.special_filter.directory,
         };
         let at = self.out.frame(&properties.encode())?;
-        self.out.buffer.extend_from_slice(&footer(at));
+        self.out.buffer.extend_from_slice(&footer(at, self.version));
         self.out.flush()?;
         self.out.file.sync_data()?;
         Ok(Finished { bytes: self.out.flushed, statistics: properties.statistics })
