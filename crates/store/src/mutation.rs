@@ -86,25 +86,7 @@ impl Mutation {
 
     /// Whether every entry is well formed; to be called once on bytes from a log.
     pub fn check(&self) -> bool {
-        let mut entries = self.entries();
-        for entry in entries.by_ref() {
-            let Some((&kind, clustering)) = entry.position.split_first() else { return false };
-            let good = match kind {
-                KIND_PARTITION_DELETION => {
-                    clustering.is_empty() && entry.payload.len() == Deletion::ENCODED_LEN
-                }
-                KIND_RANGE => Deletion::decode(entry.payload).is_some_and(|(_, end)| clustering < end),
-                KIND_STATIC => {
-                    clustering.is_empty() && RowView::from_payload(entry.payload).is_some_and(|r| r.check())
-                }
-                KIND_ROW => RowView::from_payload(entry.payload).is_some_and(|r| r.check()),
-                _ => false,
-            };
-            if !good {
-                return false;
-            }
-        }
-        entries.rest.is_empty()
+        check_entries(&self.entries)
     }
 
     /// Moves every timestamp by `delta`: how a conditional commit gets its ballot. Payloads start
@@ -136,6 +118,24 @@ impl Mutation {
     }
 }
 
+/// Whether these are the well-formed entries of a mutation.
+pub fn check_entries(bytes: &[u8]) -> bool {
+    let mut entries = Entries::new(bytes);
+    let all_good = entries.by_ref().all(|entry| {
+        let Some((&kind, clustering)) = entry.position.split_first() else { return false };
+        match kind {
+            KIND_PARTITION_DELETION => clustering.is_empty() && entry.payload.len() == Deletion::ENCODED_LEN,
+            KIND_RANGE => Deletion::decode(entry.payload).is_some_and(|(_, end)| clustering < end),
+            KIND_STATIC => {
+                clustering.is_empty() && RowView::from_payload(entry.payload).is_some_and(|r| r.check())
+            }
+            KIND_ROW => RowView::from_payload(entry.payload).is_some_and(|r| r.check()),
+            _ => false,
+        }
+    });
+    all_good && entries.rest.is_empty()
+}
+
 /// Where the payload of the entry at `at` starts and ends.
 fn payload_offset(entries: &[u8], at: usize) -> Option<(usize, usize)> {
     let mut rest = entries.get(at..)?;
@@ -148,6 +148,13 @@ fn payload_offset(entries: &[u8], at: usize) -> Option<(usize, usize)> {
 #[derive(Clone)]
 pub struct Entries<'a> {
     rest: &'a [u8],
+}
+
+impl<'a> Entries<'a> {
+    /// The entries in `bytes`, as [`Mutation::encoded`] gives them.
+    pub fn new(bytes: &'a [u8]) -> Entries<'a> {
+        Entries { rest: bytes }
+    }
 }
 
 impl<'a> Iterator for Entries<'a> {

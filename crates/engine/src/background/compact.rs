@@ -1,13 +1,15 @@
 //! Merging files, or dropping those in which everything has expired.
 
 use super::publish::{JobError, file_record, open_outputs};
-use crate::compaction::{CompactionError, Others, Pace, PurgeTerms, Situation, Work, run};
+use crate::compaction::{CompactionError, Others, Output, Pace, PurgeTerms, Situation, Work, run};
 use crate::database::shared::Shared;
 use crate::jobs::Lane;
 use crate::manifest::{Edit, FileId};
+use crate::shard::Shard;
 use crate::table::{Table, WriterOptions};
-use std::sync::Arc;
+use std::rc::Rc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 use store::TableConfig;
 
@@ -16,6 +18,9 @@ const RETRY: Duration = Duration::from_secs(10);
 
 /// Outputs are cut at about this size, so that the next merge can work on a part of the ring.
 const OUTPUT_BYTES: u64 = 1 << 30;
+
+/// How often a job that waits for its shard looks whether the engine is closing.
+const ANSWER_WAIT: Duration = Duration::from_millis(100);
 
 pub(crate) struct CompactJob {
     pub shared: Arc<Shared>,
@@ -66,7 +71,7 @@ impl CompactJob {
 
     fn compact(&self) -> Result<Vec<Arc<Table>>, JobError> {
         let shared = &self.shared;
-        let outputs = if self.merge { self.write()? } else { Vec::new() };
+        let outputs = if self.merge { self.merged()? } else { Vec::new() };
         let files = open_outputs(shared, &outputs)?;
         let mut edits: Vec<Edit> =
             files.iter().map(|file| Edit::Add(file_record(&self.config, file))).collect();
@@ -75,8 +80,56 @@ impl CompactJob {
         Ok(files)
     }
 
-    fn write(&self) -> Result<Vec<crate::compaction::Output>, JobError> {
+    /// Writes the outputs. If anything that a purged tombstone should have hidden arrived meanwhile, writes them again
+    /// without purging.
+    fn merged(&self) -> Result<Vec<Output>, JobError> {
+        let outputs = self.write(true)?;
+        let tombstones = self.inputs.iter().any(|input| input.statistics().tombstones() > 0);
+        if !tombstones || self.nothing_older_arrived()? {
+            return Ok(outputs);
+        }
+        tracing::info!(
+            table = self.config.id.0,
+            "old timestamps arrived during a merge; it keeps its tombstones"
+        );
+        for output in &outputs {
+            self.shared.disk.remove(&output.path).map_err(JobError::Io)?;
+        }
+        self.write(false)
+    }
+
+    /// Asks the shard, which sees every write. Inline, nothing runs beside the merge.
+    fn nothing_older_arrived(&self) -> Result<bool, JobError> {
+        if self.shared.options.inline {
+            return Ok(true);
+        }
+        let purged_up_to = self.inputs.iter().map(|input| input.max_timestamp()).max();
+        let known: Vec<u64> = self.inputs.iter().chain(&self.others).map(|file| file.number()).collect();
+        let (id, before) = (self.config.id, self.situation.memtables_min_timestamp);
+        let (sender, receiver) = mpsc::channel();
+        let ask = Box::new(move |shard: &Rc<Shard>| {
+            let arrived = shard.oldest_unknown(id, &known);
+            let older = arrived.filter(|arrived| before.is_none_or(|before| *arrived < before));
+            let _ = sender.send(older.is_none_or(|older| Some(older) > purged_up_to));
+        });
+        let sent = self.shared.mail.send(self.shard, ask);
+        while sent.is_ok() && !self.shared.stopping.load(Ordering::Acquire) {
+            match receiver.recv_timeout(ANSWER_WAIT) {
+                Ok(answer) => return Ok(answer),
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+                Err(mpsc::RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        Err(JobError::Compaction(CompactionError::Cancelled))
+    }
+
+    fn write(&self, purge: bool) -> Result<Vec<Output>, JobError> {
         let (shared, config, situation) = (&self.shared, &self.config, &self.situation);
+        let terms = PurgeTerms {
+            now_seconds: situation.now_seconds,
+            grace_seconds: situation.grace_seconds,
+            oldest_live_segment: situation.oldest_live_segment,
+        };
         let work = Work {
             memtables: &[],
             tables: &self.inputs,
@@ -84,11 +137,7 @@ impl CompactJob {
                 tables: &self.others,
                 memtables_min_timestamp: situation.memtables_min_timestamp,
             },
-            purge: Some(PurgeTerms {
-                now_seconds: situation.now_seconds,
-                grace_seconds: situation.grace_seconds,
-                oldest_live_segment: situation.oldest_live_segment,
-            }),
+            purge: purge.then_some(terms),
             options: WriterOptions::new(config.id, config.incarnation, config.compression),
             output_bytes: OUTPUT_BYTES,
         };

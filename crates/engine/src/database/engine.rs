@@ -164,8 +164,14 @@ impl Engine {
         let all = self.ask_shards(|shard, done| shard.close(done)).await;
         let mut inner = self.lock();
         inner.end_log_thread();
-        if all && let Some(begins) = self.shared.log.finish() {
+        let end = if all { self.shared.log.finish() } else { None };
+        if let Some(begins) = end {
             self.record_end(begins);
+        }
+        // Behind the background threads, which may be preparing one; before anybody else is let in.
+        self.shared.jobs.close();
+        if end.is_some() {
+            self.shared.log.remove_spares();
         }
         inner.end_threads();
     }

@@ -4,18 +4,20 @@
 //! Mutations of one shard are applied in the order of the log, so the outcome does not depend on the threads.
 
 use super::error::OpenError;
-use crate::log::{LogOpenError, LogRecovery, NO_BALLOT, Pin, Pins, Record, recover_log};
+use crate::log::{LogOpenError, LogRecovery, LoggedMutation, NO_BALLOT, Pin, Pins, Record, recover_log};
 use crate::memtable::Memtable;
+use model::key::token_of;
 use rt::Disk;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::ScopedJoinHandle;
-use store::{Mutation, TableConfig, TableId};
+use store::mutation::Entries;
+use store::{TableConfig, TableId};
 
-/// Mutations handed to a shard's thread at once, and how many such batches may wait: bounds memory to a few
-/// megabytes and makes the hand-over cheap.
-const BATCH: usize = 512;
+/// Bytes of mutations handed to a shard's thread at once, and how many such batches may wait: bounds memory to a
+/// few megabytes and makes the hand-over cheap.
+const BATCH_BYTES: usize = 128 << 10;
 const BATCHES_WAITING: usize = 8;
 
 type Memtables = BTreeMap<TableId, Vec<Memtable>>;
@@ -23,7 +25,43 @@ type Memtables = BTreeMap<TableId, Vec<Memtable>>;
 /// Per shard and table: memtables, oldest first. All but the last have reached the size at which they are sealed.
 pub(super) type ShardMemtables = Vec<Memtables>;
 
-type Batch = Vec<(u64, Mutation)>;
+/// Mutations on their way to a shard's thread, copied out of the log into one buffer.
+#[derive(Default)]
+struct Batch {
+    bytes: Vec<u8>,
+    mutations: Vec<Part>,
+}
+
+/// One mutation of a batch: its bytes are the partition's prefix and then the entries.
+struct Part {
+    table: TableId,
+    segment: u64,
+    prefix_end: usize,
+    end: usize,
+}
+
+impl Batch {
+    fn new() -> Batch {
+        Batch { bytes: Vec::with_capacity(BATCH_BYTES + BATCH_BYTES / 8), mutations: Vec::with_capacity(512) }
+    }
+
+    fn push(&mut self, segment: u64, mutation: LoggedMutation<'_>) {
+        self.bytes.extend_from_slice(mutation.prefix);
+        let prefix_end = self.bytes.len();
+        self.bytes.extend_from_slice(mutation.entries);
+        self.mutations.push(Part { table: mutation.table, segment, prefix_end, end: self.bytes.len() });
+    }
+
+    fn apply(&self, tables: &mut Memtables, seal_bytes: usize) {
+        let mut start = 0;
+        for part in &self.mutations {
+            let (prefix, entries) =
+                (&self.bytes[start..part.prefix_end], &self.bytes[part.prefix_end..part.end]);
+            put(tables, part.table, (prefix, entries), part.segment, seal_bytes);
+            start = part.end;
+        }
+    }
+}
 
 pub(super) struct Replayed {
     pub recovery: LogRecovery,
@@ -55,7 +93,8 @@ pub(super) fn replay_log(plan: &ReplayPlan<'_>) -> Result<Replayed, OpenError> {
             let mut memtables: ShardMemtables = (0..plan.shards).map(|_| BTreeMap::new()).collect();
             let found = read_log(plan, |shard, segment, mutation| {
                 if let Some(tables) = memtables.get_mut(shard) {
-                    put(tables, &mutation, segment, plan.seal_bytes);
+                    let parts = (mutation.prefix, mutation.entries);
+                    put(tables, mutation.table, parts, segment, plan.seal_bytes);
                 }
             });
             (found, memtables)
@@ -68,16 +107,15 @@ pub(super) fn replay_log(plan: &ReplayPlan<'_>) -> Result<Replayed, OpenError> {
 
 type Found = Result<(LogRecovery, i64, u64), LogOpenError>;
 
-fn read_log(plan: &ReplayPlan<'_>, mut apply: impl FnMut(usize, u64, Mutation)) -> Found {
+fn read_log(plan: &ReplayPlan<'_>, mut apply: impl FnMut(usize, u64, LoggedMutation<'_>)) -> Found {
     let incarnations: BTreeMap<TableId, u32> = plan.tables.iter().map(|t| (t.id, t.incarnation)).collect();
     let (mut ballot, mut skipped) = (NO_BALLOT, 0);
     let recovery = recover_log(plan.disk, plan.dir, plan.oldest, |segment, record| {
         let Record::Commit { ballot: given, mutations } = record else { return };
         ballot = ballot.max(given);
-        for logged in mutations {
-            let mutation = logged.mutation;
-            if incarnations.get(&mutation.table) == Some(&logged.incarnation) {
-                apply(mutation.key.token().shard(plan.shards as u32) as usize, segment, mutation);
+        for mutation in mutations {
+            if incarnations.get(&mutation.table) == Some(&mutation.incarnation) {
+                apply(token_of(mutation.prefix).shard(plan.shards as u32) as usize, segment, mutation);
             } else {
                 skipped += 1;
             }
@@ -92,21 +130,19 @@ fn replay_in_threads(plan: &ReplayPlan<'_>) -> (Found, ShardMemtables) {
         let mut threads: Vec<ScopedJoinHandle<'_, Memtables>> = Vec::new();
         for _ in 0..plan.shards {
             let (sender, receiver) = sync_channel::<Batch>(BATCHES_WAITING);
-            lanes.push((Vec::with_capacity(BATCH), sender));
+            lanes.push((Batch::new(), sender));
             threads.push(scope.spawn(move || {
                 let mut tables = BTreeMap::new();
-                for (segment, mutation) in receiver.iter().flatten() {
-                    put(&mut tables, &mutation, segment, plan.seal_bytes);
-                }
+                receiver.iter().for_each(|batch| batch.apply(&mut tables, plan.seal_bytes));
                 tables
             }));
         }
         let found = read_log(plan, |shard, segment, mutation| {
             let Some((batch, sender)) = lanes.get_mut(shard) else { return };
-            batch.push((segment, mutation));
-            if batch.len() >= BATCH {
+            batch.push(segment, mutation);
+            if batch.bytes.len() >= BATCH_BYTES {
                 // Fails only if the thread panicked, which `join` below passes on.
-                let _ = sender.send(std::mem::replace(batch, Vec::with_capacity(BATCH)));
+                let _ = sender.send(std::mem::replace(batch, Batch::new()));
             }
         });
         for (batch, sender) in lanes {
@@ -119,14 +155,20 @@ fn replay_in_threads(plan: &ReplayPlan<'_>) -> (Found, ShardMemtables) {
     })
 }
 
-fn put(tables: &mut Memtables, mutation: &Mutation, segment: u64, seal_bytes: usize) {
-    let memtables = tables.entry(mutation.table).or_default();
+fn put(
+    tables: &mut Memtables,
+    table: TableId,
+    (prefix, entries): (&[u8], &[u8]),
+    segment: u64,
+    seal_bytes: usize,
+) {
+    let memtables = tables.entry(table).or_default();
     let full = |memtable: &Memtable| memtable.bytes() > seal_bytes || memtable.is_full();
     if memtables.last().is_none_or(full) {
         memtables.push(Memtable::new());
     }
     if let Some(active) = memtables.last_mut() {
-        active.apply(mutation, segment);
+        active.apply_entries(prefix, Entries::new(entries), segment);
     }
 }
 

@@ -138,7 +138,8 @@ impl Log {
         Ok(Arc::new(log))
     }
 
-    /// Queues a record that `encode` appends to the buffer; returns its number in the shard's sequence.
+    /// Queues a record that `encode` appends to the buffer; returns its number in the shard's sequence. With durability
+    /// `periodic` the caller goes on with [`Log::help`].
     pub fn submit(&self, shard: usize, encode: impl FnOnce(&mut Vec<u8>)) -> Result<u64, SubmitError> {
         if let Some(reason) = self.failed.get() {
             return Err(SubmitError::Failed(reason.clone()));
@@ -158,8 +159,8 @@ impl Log {
                 self.drive(&mut lock(&self.driver), false);
             }
             Mode::Thread => self.signal(),
-            // The shard writes it itself, when it has queued what else it has at the moment.
-            Mode::Helping => self.progress[shard].wake.notify_one(),
+            // The shard writes it itself, with `help`.
+            Mode::Helping => {}
         }
         Ok(number)
     }
@@ -257,6 +258,13 @@ impl Log {
     /// Who prepares spare segments in the background; without it a new segment is made when it is needed.
     pub fn on_want_spare(&self, want_spare: impl Fn() + Send + Sync + 'static) {
         let _ = self.want_spare.set(Box::new(want_spare));
+    }
+
+    /// The log has ended in good order: its spare segments go too.
+    pub fn remove_spares(&self) {
+        if let Err(error) = self.files.remove_spares() {
+            tracing::warn!(%error, "a spare log segment could not be removed");
+        }
     }
 
     /// Prepares a spare segment; for a background thread.

@@ -3,8 +3,9 @@
 //!
 //! Decoding never panics; mutations are checked before anything uses them.
 
-use model::key::PartitionKey;
+use model::key::split_prefix;
 use model::vint;
+use store::mutation::check_entries;
 use store::{Mutation, TableId};
 
 const COMMIT: u8 = 1;
@@ -30,29 +31,44 @@ pub fn seal() -> [u8; 1] {
     [SEAL]
 }
 
-#[derive(Debug, PartialEq)]
-pub enum Record {
-    Commit { ballot: i64, mutations: Vec<LoggedMutation> },
+/// A record, lent by the bytes it lies in; checked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Record<'a> {
+    Commit { ballot: i64, mutations: Mutations<'a> },
     Seal,
 }
 
-#[derive(Debug, PartialEq)]
-pub struct LoggedMutation {
-    pub incarnation: u32,
-    pub mutation: Mutation,
+/// The mutations of a commit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mutations<'a> {
+    rest: &'a [u8],
 }
 
-impl Record {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LoggedMutation<'a> {
+    pub table: TableId,
+    pub incarnation: u32,
+    /// Storage prefix of the partition.
+    pub prefix: &'a [u8],
+    /// As `Mutation::encoded` gave them.
+    pub entries: &'a [u8],
+}
+
+impl<'a> Record<'a> {
     /// `None` when the bytes, although their checksum is right, are not a record we know.
-    pub fn decode(payload: &[u8]) -> Option<Record> {
+    pub fn decode(payload: &'a [u8]) -> Option<Record<'a>> {
         let (&kind, mut rest) = payload.split_first()?;
         match kind {
             SEAL if rest.is_empty() => Some(Record::Seal),
             COMMIT => {
                 let ballot = vint::take_signed(&mut rest)?;
-                let mut mutations = Vec::new();
+                let mutations = Mutations { rest };
                 while !rest.is_empty() {
-                    mutations.push(take_mutation(&mut rest)?);
+                    let mutation = take_mutation(&mut rest)?;
+                    let (_, behind) = split_prefix(mutation.prefix)?;
+                    if !behind.is_empty() || !check_entries(mutation.entries) {
+                        return None;
+                    }
                 }
                 Some(Record::Commit { ballot, mutations })
             }
@@ -61,18 +77,28 @@ impl Record {
     }
 }
 
-fn take_mutation(rest: &mut &[u8]) -> Option<LoggedMutation> {
-    let table = TableId(vint::take_u32(rest)?);
-    let incarnation = vint::take_u32(rest)?;
-    let key = PartitionKey::from_prefix(vint::take_slice(rest)?)?;
-    let mutation = Mutation::from_encoded(table, key, vint::take_slice(rest)?.to_vec());
-    mutation.check().then_some(LoggedMutation { incarnation, mutation })
+impl<'a> Iterator for Mutations<'a> {
+    type Item = LoggedMutation<'a>;
+
+    fn next(&mut self) -> Option<LoggedMutation<'a>> {
+        take_mutation(&mut self.rest)
+    }
+}
+
+fn take_mutation<'a>(rest: &mut &'a [u8]) -> Option<LoggedMutation<'a>> {
+    Some(LoggedMutation {
+        table: TableId(vint::take_u32(rest)?),
+        incarnation: vint::take_u32(rest)?,
+        prefix: vint::take_slice(rest)?,
+        entries: vint::take_slice(rest)?,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use model::deletion::Deletion;
+    use model::key::PartitionKey;
 
     #[test]
     fn commits_come_back_and_damage_is_refused() {
@@ -84,8 +110,10 @@ mod tests {
         let one = bytes.len();
         put_mutation(&mut bytes, 3, &mutation);
         let Some(Record::Commit { ballot: -9, mutations }) = Record::decode(&bytes) else { panic!() };
-        assert_eq!(mutations.iter().map(|m| m.incarnation).collect::<Vec<_>>(), [2, 3]);
-        assert!(mutations.iter().all(|m| m.mutation == mutation));
+        assert_eq!(mutations.map(|m| m.incarnation).collect::<Vec<_>>(), [2, 3]);
+        let same =
+            |m: LoggedMutation<'_>| (m.prefix, m.entries) == (mutation.key.prefix(), mutation.encoded());
+        assert!({ mutations }.all(same));
         for cut in 3..bytes.len() {
             assert_eq!(Record::decode(&bytes[..cut]).is_some(), cut == one, "cut at {cut}");
         }

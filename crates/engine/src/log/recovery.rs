@@ -62,7 +62,7 @@ pub fn recover_log(
     disk: &dyn Disk,
     dir: &Path,
     oldest: u64,
-    mut visit: impl FnMut(u64, Record),
+    mut visit: impl FnMut(u64, Record<'_>),
 ) -> Result<LogRecovery, LogOpenError> {
     let segments = find_segments(disk, dir, oldest)?;
     let mut found = LogRecovery { first_live: oldest, next_segment: oldest, ..LogRecovery::default() };

@@ -52,7 +52,7 @@ pub fn scan_segment(
     segment: u64,
     file: &str,
     last: bool,
-    mut visit: impl FnMut(&Frame, Record),
+    mut visit: impl FnMut(&Frame, Record<'_>),
 ) -> Result<SegmentEnd, LogDamage> {
     let damage = |offset: u32, what: &str| LogDamage {
         file: file.to_owned(),

@@ -132,6 +132,12 @@ impl SegmentFiles {
         Ok(())
     }
 
+    /// Removes the spare files: the database is closed, and an idle one should not occupy what only writing needs.
+    pub fn remove_spares(&self) -> io::Result<()> {
+        let spares = std::mem::take(&mut self.spares().ready);
+        spares.iter().try_for_each(|path| self.disk.remove(path))
+    }
+
     fn is_full_size(&self, path: &Path) -> io::Result<bool> {
         Ok(self.disk.open(path)?.len()? == u64::from(self.segment_bytes))
     }

@@ -4,10 +4,11 @@ use super::*;
 use crate::metrics::Metrics;
 use model::deletion::{Deletion, Marker};
 use model::key::PartitionKey;
-use model::row::RowWriter;
+use model::row::{RowView, RowWriter};
 use rt::{CrashImage, Disk, Fault, SimDisk};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use store::mutation::Entries;
 use store::{Mutation, TableId};
 
 const DIR: &str = "/db/log";
@@ -30,16 +31,15 @@ fn put_commit(out: &mut Vec<u8>, number: i64) {
     record::put_mutation(out, 0, &mutation);
 }
 
-fn number_of(record: &Record) -> i64 {
-    match record {
-        Record::Commit { mutations, .. } => mutations[0].mutation.max_timestamp().unwrap(),
-        Record::Seal => panic!("seals are not visited"),
-    }
+fn number_of(record: Record<'_>) -> i64 {
+    let Record::Commit { mut mutations, .. } = record else { panic!("seals are not visited") };
+    let entry = mutations.next().and_then(|mutation| Entries::new(mutation.entries).next()).unwrap();
+    RowView::from_payload(entry.payload).unwrap().base()
 }
 
 fn recover(disk: &SimDisk, oldest: u64) -> Result<(LogRecovery, Vec<i64>), LogOpenError> {
     let mut seen = Vec::new();
-    let found = recover_log(disk, Path::new(DIR), oldest, |_, record| seen.push(number_of(&record)))?;
+    let found = recover_log(disk, Path::new(DIR), oldest, |_, record| seen.push(number_of(record)))?;
     Ok((found, seen))
 }
 

@@ -23,6 +23,7 @@ use model::key::token_of;
 use partition::{Change, Scratch};
 use std::collections::BTreeMap;
 use store::Mutation;
+use store::mutation::Entries;
 
 /// Estimated cost of a partition besides its bytes: the struct, its map entry, allocator rounding.
 const PARTITION_OVERHEAD_BYTES: usize = size_of::<Partition>() + 64;
@@ -69,9 +70,14 @@ impl Memtable {
     /// Merges a mutation, which came from the log segment `segment`, into what is there.
     /// The caller has checked the mutation; its deferred operations are not looked at.
     pub fn apply(&mut self, mutation: &Mutation, segment: u64) {
-        let index = self.partition_index(mutation.key.prefix());
+        self.apply_entries(mutation.key.prefix(), mutation.entries(), segment);
+    }
+
+    /// The same, of a mutation that lies in a log record: its partition and its entries.
+    pub fn apply_entries(&mut self, prefix: &[u8], entries: Entries<'_>, segment: u64) {
+        let index = self.partition_index(prefix);
         let partition = &mut self.partitions[index];
-        for entry in mutation.entries() {
+        for entry in entries {
             let Change { grown_bytes, timestamps } =
                 partition.apply(&mut self.arena, &mut self.scratch, entry);
             self.index_bytes += grown_bytes;

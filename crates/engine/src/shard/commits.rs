@@ -2,7 +2,7 @@
 
 use super::locks::Guard;
 use super::{Errand, Shard};
-use crate::log::{Pin, SubmitError, record};
+use crate::log::{Durability, Pin, SubmitError, record};
 use crate::shard::holds::{RemoteHold, Ticket};
 use std::collections::VecDeque;
 use std::future::Future;
@@ -18,23 +18,6 @@ pub(super) struct Commits {
     /// Number of the last commit that was applied; `waiting` begins with the one behind it.
     applied: u64,
     failed: Option<String>,
-}
-
-impl Commits {
-    /// What became of the commit with this number; `None` while it is on its way.
-    pub fn outcome_of(&self, number: u64) -> Option<Result<(), StoreError>> {
-        if self.applied >= number {
-            return Some(Ok(()));
-        }
-        self.failed.as_ref().map(|reason| Err(StoreError::ReadOnly { reason: reason.clone() }))
-    }
-
-    pub fn wake_when_applied(&mut self, number: u64, waker: &Waker) {
-        let place = (number - self.applied - 1) as usize;
-        if let Some(waiting) = self.waiting.get_mut(place) {
-            waiting.waker = Some(waker.clone());
-        }
-    }
 }
 
 struct Waiting {
@@ -93,7 +76,8 @@ impl Shard {
         };
         self.shared.metrics.commits.add(1);
         self.commits.borrow_mut().waiting.push_back(Waiting { mutations, remote, guards, waker: None });
-        if self.shared.options.inline {
+        // Where the shard writes the log itself, the commit is applied before anybody waits for it.
+        if self.shared.options.durability != Durability::Sync || self.shared.options.inline {
             self.pump();
         }
         Ok(number)
@@ -264,6 +248,17 @@ impl Future for Applied {
     type Output = Result<(), StoreError>;
 
     fn poll(self: Pinned<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.shard.poll_outcome(self.number, context)
+        let commits = &mut *self.shard.commits.borrow_mut();
+        if commits.applied >= self.number {
+            return Poll::Ready(Ok(()));
+        }
+        if let Some(reason) = &commits.failed {
+            return Poll::Ready(Err(StoreError::ReadOnly { reason: reason.clone() }));
+        }
+        let place = (self.number - commits.applied - 1) as usize;
+        if let Some(waiting) = commits.waiting.get_mut(place) {
+            waiting.waker = Some(context.waker().clone());
+        }
+        Poll::Pending
     }
 }

@@ -5,6 +5,7 @@ use crate::background::compact::CompactJob;
 use crate::compaction::{Choice, FileFacts, Situation, choose};
 use crate::jobs::Lane;
 use crate::table::Table;
+use model::deletion::Timestamp;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -54,6 +55,14 @@ impl Shard {
             merge,
         };
         self.shared.jobs.submit(Lane::Compaction, move || job.run());
+    }
+
+    /// The smallest timestamp in any memtable of the table, and in any file that is not among the `known`.
+    pub(crate) fn oldest_unknown(&self, id: TableId, known: &[u64]) -> Option<Timestamp> {
+        let tables = self.tables.borrow();
+        let table = tables.get(&id)?;
+        let files = table.files.iter().filter(|file| !known.contains(&file.number()));
+        files.map(|file| file.statistics().min_timestamp).chain(table.min_timestamp()).min()
     }
 
     /// The inputs are replaced by the outputs, in the manifest already.

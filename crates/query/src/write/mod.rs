@@ -13,8 +13,7 @@ mod json;
 mod plan;
 
 pub use batch::{BatchKind, BatchPlan};
-pub use conditional::{answer as conditional_answer, commit as conditional_commit};
-pub use execute::{commit, execute};
+pub use execute::execute;
 pub use plan::{
     Assignment, AssignmentKind, ConditionPlan, Conditions, ElementExpr, JsonSource, Keys, OperandExpr,
     WriteKind, WritePlan,
