@@ -268,6 +268,50 @@ def warnings():
     has(squeeze(out), str(ROWS))
 
 
+@check("the review speaks after CREATE TABLE")
+def review():
+    if TARGET != "partita":
+        raise Skip("Cassandra reviews nothing")
+    ks = KS + "_review"
+    replication = "{'class': 'SimpleStrategy', 'replication_factor': 1}"
+    cqlsh(f"DROP KEYSPACE IF EXISTS {ks}; CREATE KEYSPACE {ks} WITH replication = {replication}")
+    readings = "(sensor_id uuid, recorded_at timestamp, value double, PRIMARY KEY (sensor_id, recorded_at))"
+    out, err = cqlsh(f"CREATE TABLE {ks}.sensor_readings {readings}")
+    has(out + err, "Warnings :", "review error (unbounded-partition): nothing ends the partition of one sensor_id",
+        "[partita review --explain unbounded-partition]")
+    out, err = cqlsh(f"CREATE TABLE {ks}.users (user_id uuid PRIMARY KEY, name text)")
+    if "arning" in out + err:
+        raise AssertionError(f"a lookup table is clean: {out + err}")
+    # Access patterns pass through cqlsh, are listed, described by name, and judged.
+    cqlsh(f"CREATE ACCESS PATTERN {ks}.user_by_id AS SELECT name FROM {ks}.users WHERE user_id = ? WITH peak_rate = 100;"
+          f"ALTER ACCESS PATTERN {ks}.user_by_id WITH p99_ms = 5")
+    out, _ = cqlsh(f"SELECT pattern_name, settings, problem FROM system_views.access_patterns WHERE keyspace_name = '{ks}'")
+    has(out, "user_by_id", "'p99_ms': '5'", "'peak_rate': '100'", "null")
+    out, _ = cqlsh(f"DESCRIBE {ks}.user_by_id")
+    has(out, f"CREATE ACCESS PATTERN {ks}.user_by_id AS SELECT name FROM {ks}.users WHERE user_id = ?", "peak_rate = 100")
+    out, err = cqlsh(f"CREATE ACCESS PATTERN {ks}.by_name AS SELECT * FROM {ks}.users WHERE name = ?")
+    has(out + err, "needs-filtering")
+    # Enforced: refused with rule, reason and repair; a pattern in use is named.
+    cqlsh(f"DROP ACCESS PATTERN {ks}.by_name; ALTER KEYSPACE {ks} WITH review = 'enforce'")
+    _, err = cqlsh(f"CREATE TABLE {ks}.device_readings {readings}", ok=False)
+    has(err, "Refused by the review (unbounded-partition)", "CREATE TABLE")
+    _, err = cqlsh(f"ALTER TABLE {ks}.users DROP name", ok=False)
+    has(err, f"break access pattern {ks}.user_by_id")
+    # What DESCRIBE prints builds the same again, the review's word and the patterns included.
+    before, _ = cqlsh(f"DESCRIBE KEYSPACE {ks}")
+    has(before, "AND review = 'enforce'", "CREATE ACCESS PATTERN")
+    path = WORK / "review.cql"
+    cqlsh(f"ALTER TABLE {ks}.sensor_readings WITH review = 'off'")
+    path.write_text(cqlsh(f"DESCRIBE KEYSPACE {ks}")[0])
+    before = path.read_text()
+    cqlsh(f"DROP KEYSPACE {ks}")
+    cqlsh(None, "-f", str(path))
+    after, _ = cqlsh(f"DESCRIBE KEYSPACE {ks}")
+    if before != after:
+        raise AssertionError(f"{before}\n---\n{after}")
+    cqlsh(f"DROP KEYSPACE {ks}")
+
+
 @check("older protocol version")
 def version():
     out, _ = cqlsh(f"SHOW VERSION; SELECT count(*) FROM {KS}.numbers WHERE p = 1", "--protocol-version=4")

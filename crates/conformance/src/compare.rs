@@ -15,7 +15,7 @@ const SIGNATURES: &str = "(known type signatures";
 pub const NEXT_PAGE: &str = "-- next page";
 
 /// Our own warnings that Cassandra does not give (COMPAT.md, "Different on purpose").
-const OWN_WARNINGS: [&str; 1] = ["warning: ALLOW FILTERING:"];
+const OWN_WARNINGS: [&str; 2] = ["warning: ALLOW FILTERING:", "warning: review"];
 
 pub fn agrees(options: &Options, expected: &[String], actual: &[String]) -> bool {
     let (expected, actual) = (without_empty_page(expected), without_empty_page(actual));

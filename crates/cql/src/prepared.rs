@@ -58,8 +58,13 @@ impl Prepared {
         parsed: &ast::ParsedStatement,
         catalogue_version: u64,
     ) -> Result<Prepared, QueryError> {
-        let mut markers = Markers::new(parsed.markers.len());
-        let plan = bind_plan(scope, &parsed.statement, &mut markers)?;
+        // The markers of a declared pattern are part of what it declares: nobody binds them.
+        let declares = matches!(&parsed.statement, Statement::CreatePattern(_) | Statement::AlterPattern(_));
+        let mut markers = Markers::new(if declares { 0 } else { parsed.markers.len() });
+        let mut plan = bind_plan(scope, &parsed.statement, &mut markers)?;
+        if let Plan::Ddl(ddl) = &mut plan {
+            ddl.text = text.to_string();
+        }
         let markers: Arc<[ColumnSpec]> = markers
             .finish()
             .ok_or_else(|| QueryError::invalid("A bind marker stands where no value can be bound"))?

@@ -52,21 +52,33 @@ pub fn review_catalogue(catalogue: Catalogue) -> Review {
     Review { catalogue, facts, findings }
 }
 
-/// Reviews one DDL statement inside a server: `known` holds the statements that exist already (tables it refers to,
-/// access patterns), and only findings in `statement` are returned. No I/O.
+/// Reviews one DDL statement: `known` holds the statements that exist already (tables it refers to, access patterns),
+/// and only findings in `statement` are returned. No I/O.
 pub fn review_statement(keyspace: Option<&str>, statement: &str, known: &[&str]) -> Vec<Finding> {
-    let mut before = String::new();
-    if let Some(keyspace) = keyspace {
-        before.push_str(&format!("USE {};\n", cql_syntax::maybe_quote(keyspace)));
-    }
-    for text in known {
-        before.push_str(text.trim_end().trim_end_matches(';'));
-        before.push_str(";\n");
-    }
+    let mut before = script(keyspace, known);
     let start = before.len() as u32;
     before.push_str(statement);
     let review = review([("statement", before)]);
     review.findings.into_iter().filter(|f| f.place.span.start >= start).collect()
+}
+
+/// Reviews the schema that these statements make, as a server keeps them. No I/O.
+pub fn review_statements(keyspace: Option<&str>, statements: &[&str]) -> Vec<Finding> {
+    review([("statements", script(keyspace, statements))]).findings
+}
+
+/// The statements one after another, in a keyspace.
+fn script(keyspace: Option<&str>, statements: &[&str]) -> String {
+    let mut script = String::new();
+    if let Some(keyspace) = keyspace {
+        script.push_str(&format!("USE {};\n", cql_syntax::maybe_quote(keyspace)));
+    }
+    for text in statements {
+        script.push_str(text.trim_end().trim_end_matches(';'));
+        // On a line of its own: the statement may end in a comment.
+        script.push_str("\n;\n");
+    }
+    script
 }
 
 /// Findings as short texts for a CQL response: `rule: message`. Advice is left out: a driver logs every warning.

@@ -23,6 +23,6 @@ mod units;
 pub mod vocabulary;
 
 pub use catalogue::Catalogue;
-pub use entry::{Review, review, review_catalogue, review_statement, warnings};
+pub use entry::{Review, review, review_catalogue, review_statement, review_statements, warnings};
 pub use finding::{Finding, ReadError, Severity};
 pub use source::{Place, SourceFile};

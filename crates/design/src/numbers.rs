@@ -39,10 +39,15 @@ pub struct Numbers {
 impl Numbers {
     pub fn read(properties: &[Property]) -> Numbers {
         let mut numbers = Numbers::default();
-        for property in properties {
-            numbers.take(&property.name.name, &property.value);
-        }
+        numbers.change(properties);
         numbers
+    }
+
+    /// Takes over what is named; the rest stays.
+    pub fn change(&mut self, properties: &[Property]) {
+        for property in properties {
+            self.take(&property.name.name, &property.value);
+        }
     }
 
     fn take(&mut self, name: &str, value: &PropertyValue) {

@@ -75,7 +75,8 @@ impl Database {
         let (engine, opened) = Engine::open(Arc::new(RealDisk), clock.clone(), engine_options)
             .map_err(|e| open(e.to_string()))?;
         let catalogue = SharedCatalogue::open(opened.catalogue.as_deref(), clock.micros())
-            .map_err(|e| open(e.to_string()))?;
+            .map_err(|e| open(e.to_string()))?
+            .reviewed_by(server::SchemaReview);
         let closed = Arc::new(watch::channel(false).0);
         let parts = Parts { engine, catalogue: Arc::new(catalogue), clock, closed };
         let (senders, receivers): (Vec<_>, Vec<_>) =

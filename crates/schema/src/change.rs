@@ -10,18 +10,67 @@ use std::collections::BTreeMap;
 /// What to change. `if_exists` and `if_not_exists` turn a missing or present object into no change.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
-    CreateKeyspace { name: String, if_not_exists: bool, properties: Properties },
-    AlterKeyspace { name: String, if_exists: bool, properties: Properties },
-    DropKeyspace { name: String, if_exists: bool },
+    CreateKeyspace {
+        name: String,
+        if_not_exists: bool,
+        properties: Properties,
+    },
+    AlterKeyspace {
+        name: String,
+        if_exists: bool,
+        properties: Properties,
+    },
+    DropKeyspace {
+        name: String,
+        if_exists: bool,
+    },
     CreateTable(Box<NewTable>),
-    AlterTable { keyspace: String, name: String, if_exists: bool, alteration: TableAlteration },
-    DropTable { keyspace: String, name: String, if_exists: bool },
-    Truncate { keyspace: String, name: String },
-    CreateType { keyspace: String, name: String, if_not_exists: bool, fields: Vec<(String, DataType)> },
-    AlterType { keyspace: String, name: String, if_exists: bool, alteration: TypeAlteration },
-    DropType { keyspace: String, name: String, if_exists: bool },
+    AlterTable {
+        keyspace: String,
+        name: String,
+        if_exists: bool,
+        alteration: TableAlteration,
+    },
+    DropTable {
+        keyspace: String,
+        name: String,
+        if_exists: bool,
+    },
+    Truncate {
+        keyspace: String,
+        name: String,
+    },
+    CreateType {
+        keyspace: String,
+        name: String,
+        if_not_exists: bool,
+        fields: Vec<(String, DataType)>,
+    },
+    AlterType {
+        keyspace: String,
+        name: String,
+        if_exists: bool,
+        alteration: TypeAlteration,
+    },
+    DropType {
+        keyspace: String,
+        name: String,
+        if_exists: bool,
+    },
     CreatePattern(Box<NewPattern>),
-    DropPattern { keyspace: String, name: String, if_exists: bool },
+    /// Settings that are not named stay; so does the statement when there is none.
+    AlterPattern {
+        keyspace: String,
+        name: String,
+        if_exists: bool,
+        statement: Option<String>,
+        settings: BTreeMap<String, String>,
+    },
+    DropPattern {
+        keyspace: String,
+        name: String,
+        if_exists: bool,
+    },
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -10,10 +10,12 @@ mod connection;
 mod errors;
 mod http;
 mod metrics;
+mod review;
 mod shard;
 mod start;
 mod statements;
 mod tls;
 mod wire_type;
 
+pub use review::SchemaReview;
 pub use start::{Server, StartError};

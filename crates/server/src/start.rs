@@ -3,6 +3,7 @@
 use crate::accept::{self, Arrival, Spread};
 use crate::config::{Config, Durability};
 use crate::metrics::ShardMetrics;
+use crate::review::SchemaReview;
 use crate::shard::{Shard, Shared};
 use crate::statements::{Bound, Registry};
 use crate::{auth, connection, http, tls};
@@ -79,7 +80,8 @@ impl Server {
         let (engine, opened) = Engine::open(Arc::new(RealDisk), clock.clone(), engine_options(&config))
             .map_err(|e| StartError(e.to_string()))?;
         let catalogue = SharedCatalogue::open(opened.catalogue.as_deref(), clock.micros())
-            .map_err(|e| StartError(e.to_string()))?;
+            .map_err(|e| StartError(e.to_string()))?
+            .reviewed_by(SchemaReview);
         let shared = Arc::new(Shared {
             supported: connection::offered(
                 config.shards,

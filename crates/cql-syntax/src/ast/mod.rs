@@ -26,7 +26,7 @@ pub use function::{
 pub use index::{CreateIndex, IndexTarget, IndexTargetKind};
 pub use keyspace::{AlterKeyspace, CreateKeyspace, DropKeyspace, DropNamed};
 pub use name::{Ident, QualifiedName, Text};
-pub use pattern::{CreatePattern, Explain};
+pub use pattern::{AlterPattern, CreatePattern, Explain};
 pub use property::{MapEntry, Property, PropertyValue};
 pub use relation::{Operand, Relation, RelationOp, Subject};
 pub use role::{
@@ -118,6 +118,8 @@ pub enum Statement {
     Explain(Explain),
     /// Ours: `CREATE ACCESS PATTERN ...`
     CreatePattern(Box<CreatePattern>),
+    /// Ours: `ALTER ACCESS PATTERN ...`
+    AlterPattern(Box<AlterPattern>),
     /// Ours: `DROP ACCESS PATTERN [IF EXISTS] name`
     DropPattern(DropNamed),
 }

@@ -26,3 +26,14 @@ pub struct CreatePattern {
     /// Values may be numbers, strings, booleans, durations, uuids, maps and any names.
     pub properties: Vec<Property>,
 }
+
+/// `ALTER ACCESS PATTERN [IF EXISTS] name [AS statement] [WITH key = value AND ...]`; one of the two at least.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AlterPattern {
+    pub if_exists: bool,
+    pub name: QualifiedName,
+    /// The new statement and its place; `None` keeps the old one.
+    pub statement: Option<(Statement, Span)>,
+    /// Settings to add or replace; those not named stay.
+    pub properties: Vec<Property>,
+}

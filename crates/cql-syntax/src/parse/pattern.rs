@@ -2,8 +2,9 @@
 
 use super::property::Words;
 use super::{Parse, Parser};
-use crate::ast::{CreatePattern, Explain, Statement};
+use crate::ast::{AlterPattern, CreatePattern, Explain, Statement};
 use crate::lex::{Keyword, TokenKind};
+use crate::span::Span;
 
 impl Parser<'_> {
     pub fn explain(&mut self) -> Parse<Explain> {
@@ -19,6 +20,25 @@ impl Parser<'_> {
         let if_not_exists = self.if_not_exists()?;
         let name = self.qualified_name("the name of an access pattern")?;
         self.expect_word(Keyword::As, "after the name of the access pattern")?;
+        let (statement, statement_span) = self.pattern_statement()?;
+        let properties =
+            if self.eat_word(Keyword::With) { self.properties(Words::Names)? } else { Vec::new() };
+        Ok(CreatePattern { if_not_exists, name, statement, statement_span, properties })
+    }
+
+    pub fn alter_pattern(&mut self) -> Parse<AlterPattern> {
+        let if_exists = self.if_exists()?;
+        let name = self.qualified_name("the name of an access pattern")?;
+        let statement = if self.eat_word(Keyword::As) { Some(self.pattern_statement()?) } else { None };
+        let properties =
+            if self.eat_word(Keyword::With) { self.properties(Words::Names)? } else { Vec::new() };
+        if statement.is_none() && properties.is_empty() {
+            return Err(self.no_viable("say what changes: AS statement, WITH key = value, or both"));
+        }
+        Ok(AlterPattern { if_exists, name, statement, properties })
+    }
+
+    fn pattern_statement(&mut self) -> Parse<(Statement, Span)> {
         let start = self.start();
         let statement = match self.kind() {
             TokenKind::Keyword(Keyword::Select) => Statement::Select(Box::new(self.select()?)),
@@ -27,9 +47,6 @@ impl Parser<'_> {
             TokenKind::Keyword(Keyword::Delete) => Statement::Delete(Box::new(self.delete()?)),
             _ => return Err(self.no_viable("an access pattern is a SELECT, INSERT, UPDATE or DELETE")),
         };
-        let statement_span = self.since(start);
-        let properties =
-            if self.eat_word(Keyword::With) { self.properties(Words::Names)? } else { Vec::new() };
-        Ok(CreatePattern { if_not_exists, name, statement, statement_span, properties })
+        Ok((statement, self.since(start)))
     }
 }

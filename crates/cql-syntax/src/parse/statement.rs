@@ -148,6 +148,10 @@ impl Parser<'_> {
                 self.expect_word(Keyword::View, "after MATERIALIZED")?;
                 Statement::AlterView(self.alter_view()?)
             }
+            Keyword::Access => {
+                self.expect_word(Keyword::Pattern, "after ACCESS")?;
+                Statement::AlterPattern(Box::new(self.alter_pattern()?))
+            }
             Keyword::Role => Statement::AlterRole(self.alter_role(RoleKeyword::Role)?),
             Keyword::User => Statement::AlterRole(self.alter_role(RoleKeyword::User)?),
             _ => return Err(self.cannot("alter", before)),

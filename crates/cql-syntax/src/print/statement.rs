@@ -6,8 +6,8 @@ use super::function::drop_function;
 use super::property::with_clause;
 use super::{if_exists, if_not_exists, name};
 use crate::ast::{
-    AlterKeyspace, CreateKeyspace, CreatePattern, DropKeyspace, DropNamed, Explain, ParsedStatement,
-    Statement,
+    AlterKeyspace, AlterPattern, CreateKeyspace, CreatePattern, DropKeyspace, DropNamed, Explain,
+    ParsedStatement, Statement,
 };
 
 impl Display for ParsedStatement {
@@ -66,6 +66,7 @@ impl Display for Statement {
             Statement::Describe(describe) => describe.fmt(f),
             Statement::Explain(explain) => explain.fmt(f),
             Statement::CreatePattern(create) => create.fmt(f),
+            Statement::AlterPattern(alter) => alter.fmt(f),
             Statement::DropPattern(drop) => drop_named(f, "ACCESS PATTERN", drop),
         }
     }
@@ -106,6 +107,18 @@ impl Display for DropKeyspace {
 impl Display for Explain {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         write!(f, "EXPLAIN {}", self.statement)
+    }
+}
+
+impl Display for AlterPattern {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str("ALTER ACCESS PATTERN ")?;
+        if_exists(f, self.if_exists)?;
+        write!(f, "{}", self.name)?;
+        if let Some((statement, _)) = &self.statement {
+            write!(f, " AS {statement}")?;
+        }
+        with_clause(f, &self.properties)
     }
 }
 

@@ -7,6 +7,7 @@
 #[cfg(test)]
 mod tests;
 
+use crate::ddl::Reviewer;
 use crate::system;
 use query::QueryError;
 use schema::{
@@ -40,6 +41,7 @@ pub struct SharedCatalogue {
     data_center: String,
     /// Moves on when roles or permissions change.
     pub grants: crate::roles::Generation,
+    reviewer: Option<Box<dyn Reviewer>>,
     /// What the store held when it was opened.
     opened: Option<Vec<u8>>,
 }
@@ -60,6 +62,7 @@ impl SharedCatalogue {
             host_id: host_id.unwrap_or_else(|| fresh_host_id(now_micros)),
             data_center: DATA_CENTER.into(),
             grants: Default::default(),
+            reviewer: None,
             opened: stored.map(<[u8]>::to_vec),
         })
     }
@@ -68,6 +71,16 @@ impl SharedCatalogue {
     pub fn in_data_center(mut self, name: &str) -> SharedCatalogue {
         self.data_center = name.into();
         self
+    }
+
+    /// The same with a review of what schema statements make; without one nothing is said about them.
+    pub fn reviewed_by(mut self, reviewer: impl Reviewer + 'static) -> SharedCatalogue {
+        self.reviewer = Some(Box::new(reviewer));
+        self
+    }
+
+    pub fn reviewer(&self) -> Option<&dyn Reviewer> {
+        self.reviewer.as_deref()
     }
 
     /// Grows with every published change; compare it with the version of a kept snapshot.

@@ -9,6 +9,7 @@ use cql_syntax::ast::{self, Rename, Statement, TableChange, TypeChange, TypeKind
 use model::types::DataType;
 use query::QueryError;
 use schema::{Catalogue, Change, NewPattern, TableAlteration, TypeAlteration, is_system_name};
+use std::collections::BTreeMap;
 
 /// What is wrong with the statement whatever the catalogue holds; so PREPARE can tell already.
 pub(super) fn check_text(plan: &DdlPlan) -> Result<(), QueryError> {
@@ -62,21 +63,30 @@ pub(super) fn change(plan: &DdlPlan, catalogue: &Catalogue) -> Result<Change, Qu
         Statement::DropType(s) => {
             Change::DropType { keyspace, name: s.name.as_str().into(), if_exists: s.if_exists }
         }
-        Statement::CreatePattern(s) => {
-            let setting = |p: &ast::Property| (p.name.as_str().to_string(), p.value.to_string());
-            Change::CreatePattern(Box::new(NewPattern {
-                keyspace,
-                name: s.name.as_str().into(),
-                if_not_exists: s.if_not_exists,
-                statement: s.statement.to_string(),
-                settings: s.properties.iter().map(setting).collect(),
-            }))
-        }
+        Statement::CreatePattern(s) => Change::CreatePattern(Box::new(NewPattern {
+            keyspace,
+            name: s.name.as_str().into(),
+            if_not_exists: s.if_not_exists,
+            statement: s.statement.to_string(),
+            settings: settings(&s.properties),
+        })),
+        Statement::AlterPattern(s) => Change::AlterPattern {
+            keyspace,
+            name: s.name.as_str().into(),
+            if_exists: s.if_exists,
+            statement: s.statement.as_ref().map(|(statement, _)| statement.to_string()),
+            settings: settings(&s.properties),
+        },
         Statement::DropPattern(s) => {
             Change::DropPattern { keyspace, name: s.name.as_str().into(), if_exists: s.if_exists }
         }
         _ => return Err(QueryError::invalid("This is not a schema statement")),
     })
+}
+
+/// The numbers of a pattern, as CQL.
+fn settings(properties: &[ast::Property]) -> BTreeMap<String, String> {
+    properties.iter().map(|p| (p.name.as_str().to_string(), p.value.to_string())).collect()
 }
 
 fn pairs(renames: &[Rename]) -> Vec<(String, String)> {

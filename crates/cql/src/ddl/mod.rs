@@ -10,12 +10,15 @@ mod custom;
 mod error;
 mod mask;
 mod properties;
+mod review;
 mod table;
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub use error::query_error;
 pub use mask::{MaskCall, parse_mask};
+pub(crate) use review::bind_fault;
+pub use review::{Objection, Reviewer};
 pub(crate) use table::new_table;
 
 use crate::bind::Scope;
@@ -31,6 +34,15 @@ pub struct DdlPlan {
     /// The keyspace that the statement is about.
     pub keyspace: String,
     pub statement: Statement,
+    /// As the client wrote it, comments and all; empty when it was not written by one.
+    pub text: String,
+}
+
+impl DdlPlan {
+    /// The statement as text: what was written, else its canonical form.
+    fn source(&self) -> String {
+        if self.text.is_empty() { self.statement.to_string() } else { self.text.clone() }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +86,7 @@ pub fn bind(scope: Scope<'_>, statement: &Statement) -> Result<DdlPlan, QueryErr
             scope.keyspace_name(name.keyspace_str())?.to_string()
         }
     };
-    let plan = DdlPlan { keyspace, statement: statement.clone() };
+    let plan = DdlPlan { keyspace, statement: statement.clone(), text: String::new() };
     build::check_text(&plan)?;
     Ok(plan)
 }
@@ -87,7 +99,9 @@ fn named(statement: &Statement) -> Option<&QualifiedName> {
         Statement::AlterTable(s) => &s.name,
         Statement::CreateType(s) => &s.name,
         Statement::AlterType(s) => &s.name,
+        Statement::CreateIndex(s) => &s.table,
         Statement::CreatePattern(s) => &s.name,
+        Statement::AlterPattern(s) => &s.name,
         Statement::AlterView(s) => &s.name,
         Statement::DropTable(s)
         | Statement::DropType(s)
@@ -110,9 +124,15 @@ pub async fn execute<S: Store>(
     if absent::is_about_nothing(plan)? {
         return Ok(DdlOutcome::default());
     }
+    let reviewer = shared.reviewer();
+    if let Err(refused) = absent::refuse_index(&plan.statement) {
+        return Err(review::comment_on_index(plan, reviewer, &shared.load().1, refused));
+    }
     let compute = |catalogue: &schema::Catalogue, setting: &schema::Setting| {
         let change = build::change(plan, catalogue)?;
-        catalogue.apply(&change, setting).map_err(query_error)
+        let mut applied = catalogue.apply(&change, setting).map_err(query_error)?;
+        review::judge(plan, reviewer, catalogue, &mut applied)?;
+        Ok(applied)
     };
     let mut applied = shared.change(store, now_micros, compute).await?;
     if applied.effect.is_some() && mask::adds_mask(&plan.statement) {

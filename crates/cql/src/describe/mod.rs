@@ -141,10 +141,7 @@ impl<'a> Describer<'a> {
             DescribeTarget::Pattern(name) => {
                 let keyspace = place(name)?;
                 match keyspace.patterns.get(name.as_str()) {
-                    Some(pattern) => {
-                        let text = pattern_text(&keyspace.name, pattern);
-                        Ok(vec![row(&keyspace.name, "access_pattern", &pattern.name, text)])
-                    }
+                    Some(pattern) => Ok(vec![pattern_row(&keyspace.name, pattern)]),
                     None => missing("Access pattern", name),
                 }
             }
@@ -158,7 +155,7 @@ impl<'a> Describer<'a> {
         }
     }
 
-    /// `DESCRIBE name`: a keyspace, else a table of the named or current keyspace.
+    /// `DESCRIBE name`: a keyspace, else a table or an access pattern of the named or current keyspace.
     fn any(&self, name: &QualifiedName) -> Result<Vec<Row>, QueryError> {
         let wanted = name.as_str();
         if name.keyspace.is_none() {
@@ -170,8 +167,11 @@ impl<'a> Describer<'a> {
             }
         }
         let keyspace = self.keyspace(name.keyspace_str())?;
+        let pattern = || keyspace.patterns.get(wanted);
         match keyspace.table(wanted) {
             Some(table) => Ok(vec![self.table_row(table)]),
+            // cqlsh reads DESCRIBE itself and knows no access patterns, but lets any name pass.
+            None if let Some(pattern) = pattern() => Ok(vec![pattern_row(&keyspace.name, pattern)]),
             None => Err(not_found(format!("'{wanted}' not found in keyspace '{}'", keyspace.name))),
         }
     }
@@ -184,9 +184,7 @@ impl<'a> Describer<'a> {
         for name in names(keyspace.tables.keys()) {
             rows.extend(keyspace.table(&name).map(|table| self.table_row(table)));
         }
-        let pattern =
-            |p: &Arc<schema::AccessPattern>| row(place, "access_pattern", &p.name, pattern_text(place, p));
-        rows.extend(keyspace.patterns.values().map(pattern));
+        rows.extend(keyspace.patterns.values().map(|pattern| pattern_row(place, pattern)));
         rows
     }
 
@@ -197,6 +195,10 @@ impl<'a> Describer<'a> {
     fn table_row(&self, table: &Table) -> Row {
         row(&table.keyspace, "table", &table.name, table_text(table, self.internals))
     }
+}
+
+fn pattern_row(keyspace: &str, pattern: &schema::AccessPattern) -> Row {
+    row(keyspace, "access_pattern", &pattern.name, pattern_text(keyspace, pattern))
 }
 
 fn row(keyspace: &str, kind: &str, name: &str, statement: String) -> Row {

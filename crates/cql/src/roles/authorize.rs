@@ -73,7 +73,7 @@ fn ddl(grants: &Grants, plan: &DdlPlan) -> Result<(), QueryError> {
         Statement::AlterType(_) => (Permission::Alter, Resource::AllTables(keyspace())),
         Statement::DropType(_) => (Permission::Drop, Resource::AllTables(keyspace())),
         // Ours: a pattern says how the tables of its keyspace are used.
-        Statement::CreatePattern(_) | Statement::DropPattern(_) => {
+        Statement::CreatePattern(_) | Statement::AlterPattern(_) | Statement::DropPattern(_) => {
             (Permission::Alter, Resource::Keyspace(keyspace()))
         }
         Statement::Truncate(name) => (Permission::Modify, table(name.as_str())),

@@ -63,6 +63,7 @@ impl VirtualTables for SystemTables {
             ("system", "size_estimates") => local::size_estimates(&mut filler, &self.node, &catalogue),
             ("system_schema", name) => schema_rows::fill(&mut filler, name, &catalogue),
             ("system_virtual_schema", name) => schema_rows::fill_virtual(&mut filler, name, &catalogue),
+            ("system_views", "access_patterns") => views::access_patterns(&mut filler, &catalogue),
             ("system_views", "clients") => views::clients(&mut filler, self.live()),
             ("system_views", "settings") => views::settings(&mut filler, &self.node),
             // One node without peers, views, hints or streams: the others have nothing to show.

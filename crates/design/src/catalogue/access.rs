@@ -166,13 +166,15 @@ impl Access {
     }
 
     fn update(update: &Update, place: Place) -> Access {
-        use cql_syntax::ast::AssignmentOp;
+        use cql_syntax::ast::{AssignmentOp, Target};
         let mut access =
             Access::empty(Verb::Update, &update.table, place, Statement::Update(Box::new(update.clone())));
         access.restrictions = restrictions(&update.relations);
         for assignment in &update.assignments {
             let column = assignment.target.column().name.clone();
-            if matches!(assignment.op, AssignmentOp::Add | AssignmentOp::Prepend) {
+            // `c[?] = ?` adds an entry to a map.
+            let is_element = matches!(assignment.target, Target::Element { .. });
+            if is_element || matches!(assignment.op, AssignmentOp::Add | AssignmentOp::Prepend) {
                 access.appended.push(column.clone());
             }
             access.assigned.push((column, constant(&assignment.value)));

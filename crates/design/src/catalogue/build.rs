@@ -8,8 +8,8 @@ use crate::numbers::Numbers;
 use crate::source::{Place, SourceFile};
 use crate::vocabulary;
 use cql_syntax::ast::{
-    AlterTable, Batch, ColumnDef, CreateIndex, CreatePattern, CreateTable, CreateView, QualifiedName,
-    Selection, Statement, TableChange,
+    AlterPattern, AlterTable, Batch, ColumnDef, CreateIndex, CreatePattern, CreateTable, CreateView,
+    QualifiedName, Selection, Statement, TableChange,
 };
 use cql_syntax::{Script, Span};
 
@@ -212,6 +212,7 @@ impl Reader<'_> {
                 self.catalogue.indexes.retain(|index| index.name.as_deref() != Some(drop.name.as_str()));
             }
             Statement::CreatePattern(create) => self.pattern(create),
+            Statement::AlterPattern(alter) => self.alter_pattern(alter),
             Statement::DropPattern(drop) => {
                 // Emptied, not removed: batches know their statements by position.
                 for access in &mut self.catalogue.accesses {
@@ -249,6 +250,26 @@ impl Reader<'_> {
             }
             self.access(access);
         }
+    }
+
+    /// A new statement replaces the old one; numbers that are not named stay.
+    fn alter_pattern(&mut self, alter: &AlterPattern) {
+        let name = alter.name.as_str();
+        let accesses = &mut self.catalogue.accesses;
+        let Some(access) = accesses.iter_mut().rev().find(|a| a.pattern.as_deref() == Some(name)) else {
+            return;
+        };
+        if let Some((statement, span)) = &alter.statement
+            && let Some(mut new) = Access::of(statement, Place { file: self.file, span: *span })
+        {
+            new.pattern = access.pattern.take();
+            new.numbers = std::mem::take(&mut access.numbers);
+            if new.keyspace.is_none() {
+                new.keyspace = access.keyspace.take();
+            }
+            *access = new;
+        }
+        access.numbers.change(&alter.properties);
     }
 
     fn batch(&mut self, batch: &Batch) {

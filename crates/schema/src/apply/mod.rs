@@ -43,6 +43,9 @@ impl Catalogue {
             }
             Change::DropType { keyspace, name, if_exists } => types::drop(self, keyspace, name, *if_exists),
             Change::CreatePattern(pattern) => pattern::create(self, pattern),
+            Change::AlterPattern { keyspace, name, if_exists, statement, settings } => {
+                pattern::alter(self, keyspace, name, *if_exists, (statement.as_ref(), settings))
+            }
             Change::DropPattern { keyspace, name, if_exists } => {
                 pattern::drop(self, keyspace, name, *if_exists)
             }

@@ -1,4 +1,4 @@
-//! CREATE and DROP ACCESS PATTERN: stored with the keyspace; judged elsewhere.
+//! CREATE, ALTER and DROP ACCESS PATTERN: stored with the keyspace; judged elsewhere.
 
 use super::{changed, existing_keyspace, guard, unchanged};
 use crate::catalogue::Catalogue;
@@ -6,6 +6,7 @@ use crate::change::{Applied, EffectKind, NewPattern, TargetKind};
 use crate::error::SchemaError;
 use crate::keyspace::Keyspace;
 use crate::pattern::AccessPattern;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub(super) fn create(catalogue: &Catalogue, new: &NewPattern) -> Result<Applied, SchemaError> {
@@ -27,6 +28,37 @@ pub(super) fn create(catalogue: &Catalogue, new: &NewPattern) -> Result<Applied,
     keyspace.patterns.insert(pattern.name.clone(), Arc::new(pattern));
     let next = catalogue.with_keyspace(keyspace);
     Ok(changed(next, EffectKind::Created, TargetKind::Pattern, place, name))
+}
+
+/// Replaces the statement, if one is given, and the named settings.
+pub(super) fn alter(
+    catalogue: &Catalogue,
+    place: &str,
+    name: &str,
+    if_exists: bool,
+    (statement, settings): (Option<&String>, &BTreeMap<String, String>),
+) -> Result<Applied, SchemaError> {
+    guard(place, "ALTER", || format!("keyspace {place}"))?;
+    let found = catalogue.keyspace(place).and_then(|k| k.patterns.get(name).map(|pattern| (k, pattern)));
+    let Some((before, pattern)) = found else {
+        return match if_exists {
+            true => Ok(unchanged(catalogue)),
+            false => Err(SchemaError::PatternMissing { keyspace: place.into(), name: name.into() }),
+        };
+    };
+    let old = pattern;
+    let mut pattern = AccessPattern::clone(old);
+    if let Some(statement) = statement {
+        pattern.statement.clone_from(statement);
+    }
+    pattern.settings.extend(settings.iter().map(|(name, value)| (name.clone(), value.clone())));
+    if pattern == **old {
+        return Ok(unchanged(catalogue));
+    }
+    let mut keyspace = Keyspace::clone(before);
+    keyspace.patterns.insert(pattern.name.clone(), Arc::new(pattern));
+    let next = catalogue.with_keyspace(keyspace);
+    Ok(changed(next, EffectKind::Updated, TargetKind::Pattern, place, name))
 }
 
 pub(super) fn drop(

@@ -165,7 +165,7 @@ fn any_change() -> impl Strategy<Value = Change> {
         DataType::tuple([DataType::Int, DataType::Duration]),
         DataType::vector(DataType::Float, 3),
     ]);
-    let names = (keyspace, table, column, data_type, any::<bool>(), 0..16u8);
+    let names = (keyspace, table, column, data_type, any::<bool>(), 0..18u8);
     names.prop_map(|(keyspace, table, column, data_type, flag, choice)| {
         let (keyspace, table, column) = (keyspace.to_string(), table.to_string(), column.to_string());
         let new = NewColumn { is_static: flag, ..NewColumn::regular(&column, data_type.clone()) };
@@ -202,6 +202,14 @@ fn any_change() -> impl Strategy<Value = Change> {
                 fields: vec![(column, data_type)],
             },
             14 => Change::DropType { keyspace, name: table, if_exists: flag },
+            15 => Change::AlterPattern {
+                keyspace,
+                name: table,
+                if_exists: flag,
+                statement: flag.then(|| "UPDATE".into()),
+                settings: BTreeMap::from([(column, "6".into())]),
+            },
+            16 => Change::DropPattern { keyspace, name: table, if_exists: flag },
             _ => Change::CreatePattern(Box::new(NewPattern {
                 keyspace,
                 name: table,

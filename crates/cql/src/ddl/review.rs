@@ -1,0 +1,347 @@
+//! What a review says about a change of the schema, between computing the change and storing it.
+//!
+//! The review itself is behind [`Reviewer`], because this crate does not know rules. Here is decided what is asked
+//! (the table at hand, its access patterns, a few neighbours: never the whole catalogue), what of the answer is new,
+//! and what it does: a warning in the answer, or with `review = 'enforce'` a refusal. A change that breaks an access
+//! pattern is found by binding the pattern's statement again. Costs nothing on reads and writes: only schema statements
+//! come here, and `review = 'off'` ends it at once.
+
+use super::DdlPlan;
+use crate::bind::Scope;
+use crate::describe::{pattern_text, table_text};
+use crate::prepared::Prepared;
+use cql_syntax::ast::Statement;
+use cql_syntax::maybe_quote;
+use query::QueryError;
+use schema::{AccessPattern, Applied, Catalogue, Effect, EffectKind, Table, TargetKind};
+use std::sync::Arc;
+
+/// Reads schema statements and says what is wrong with them. No I/O; called under the catalogue's lock.
+pub trait Reviewer: Send + Sync {
+    /// Errors and warnings on the schema that these statements make; unqualified names are of `keyspace`.
+    fn review(&self, keyspace: &str, statements: &[String]) -> Vec<Objection>;
+}
+
+/// One thing that a review holds against a schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Objection {
+    pub rule: String,
+    /// Refused with `review = 'enforce'`; else it only warns.
+    pub is_error: bool,
+    pub table: Option<String>,
+    pub pattern: Option<String>,
+    /// Why, in one sentence.
+    pub message: String,
+    /// Runnable CQL.
+    pub fix: String,
+}
+
+/// Warnings that one statement answers with at most, and characters of each: drivers log every one.
+const WARNINGS_MAX: usize = 4;
+const WARNING_CHARACTERS_MAX: usize = 400;
+
+/// Other tables that a review may look at, to find copies.
+const NEIGHBOURS_MAX: usize = 12;
+
+/// A table is created before the patterns that will read it.
+const TOO_EARLY: &str = "unused-table";
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Enforce,
+    Warn,
+    Off,
+}
+
+/// The table's own word, else its keyspace's, else a warning.
+fn mode(catalogue: &Catalogue, keyspace: &str, table: Option<&Table>) -> Mode {
+    let of_table = table.map(|table| table.options.review.as_str()).filter(|word| !word.is_empty());
+    let of_keyspace = || catalogue.keyspace(keyspace).map(|keyspace| keyspace.review.as_str());
+    match of_table.or_else(of_keyspace) {
+        Some("enforce") => Mode::Enforce,
+        Some("off") => Mode::Off,
+        _ => Mode::Warn,
+    }
+}
+
+/// Adds warnings to what was applied, or refuses it.
+pub(super) fn judge(
+    plan: &DdlPlan,
+    reviewer: Option<&dyn Reviewer>,
+    before: &Catalogue,
+    applied: &mut Applied,
+) -> Result<(), QueryError> {
+    let Some(effect) = applied.effect.clone() else { return Ok(()) };
+    let after = &applied.catalogue;
+    let subject = Subject::of(&effect, before, after);
+    let table = subject.table.as_deref();
+    let new = table.and_then(|name| after.table(&subject.keyspace, name));
+    let old = table.and_then(|name| before.table(&subject.keyspace, name));
+    let mode = mode(
+        if after.keyspace(&subject.keyspace).is_some() { after } else { before },
+        &subject.keyspace,
+        new.or(old).map(|table| &**table),
+    );
+    if mode == Mode::Off {
+        return Ok(());
+    }
+    let mut texts = Vec::new();
+    for (pattern, fault) in broken(&effect, before, after) {
+        if mode == Mode::Enforce {
+            return Err(QueryError::Invalid(format!(
+                "This would break access pattern {pattern} ({fault}), and the review is enforced. Drop or alter \
+                 the pattern first (DROP ACCESS PATTERN {pattern}), or set review = 'warn'"
+            )));
+        }
+        texts.push(shorten(format!("review error: this breaks access pattern {pattern}: {fault}")));
+    }
+    let objections = match reviewer {
+        Some(reviewer) => subject.objections(plan, reviewer, before, after),
+        None => Vec::new(),
+    };
+    if mode == Mode::Enforce
+        && let Some(error) = objections.iter().find(|o| o.is_error)
+    {
+        return Err(refusal(error, &objections));
+    }
+    if effect.target == TargetKind::Pattern
+        && effect.kind != EffectKind::Dropped
+        && !objections.iter().any(|o| o.is_error && o.pattern.as_deref() == Some(&effect.name))
+        && let Some(fault) = subject.fault(&effect, after)
+    {
+        let text = format!("access pattern {} cannot run as the schema stands: {fault}", effect.name);
+        match mode {
+            Mode::Enforce => return Err(QueryError::Invalid(format!("The review is enforced, and {text}"))),
+            _ => texts.push(shorten(format!("review error: {text}"))),
+        }
+    }
+    texts.extend(objections.iter().map(warning));
+    let left_out = texts.len().saturating_sub(WARNINGS_MAX);
+    if left_out > 0 {
+        texts.truncate(WARNINGS_MAX);
+        texts.push(format!("review: {left_out} more findings; `partita review` shows all"));
+    }
+    applied.warnings.extend(texts);
+    Ok(())
+}
+
+fn warning(objection: &Objection) -> String {
+    let severity = if objection.is_error { "error" } else { "warning" };
+    let Objection { rule, message, .. } = objection;
+    let text = shorten(format!("review {severity} ({rule}): {message}"));
+    format!("{text} [partita review --explain {rule}]")
+}
+
+fn shorten(mut text: String) -> String {
+    if let Some((cut, _)) = text.char_indices().nth(WARNING_CHARACTERS_MAX) {
+        text.truncate(cut);
+        text.push('…');
+    }
+    text
+}
+
+fn refusal(error: &Objection, all: &[Objection]) -> QueryError {
+    let Objection { rule, message, fix, .. } = error;
+    let others: Vec<&str> =
+        all.iter().filter(|o| o.is_error && *o != error).map(|o| o.rule.as_str()).collect();
+    let more = if others.is_empty() { String::new() } else { format!(" Also: {}.", others.join(", ")) };
+    QueryError::Invalid(format!(
+        "Refused by the review ({rule}): {message}.{more} Fix:\n{fix}\n\
+         `partita review --explain {rule}` teaches the rule; WITH review = 'warn' lets the statement pass with a warning"
+    ))
+}
+
+/// What is refused today although the statement is well-formed: the refusal with what a review has to say about it.
+pub(super) fn comment_on_index(
+    plan: &DdlPlan,
+    reviewer: Option<&dyn Reviewer>,
+    catalogue: &Catalogue,
+    refused: QueryError,
+) -> QueryError {
+    let (Statement::CreateIndex(index), QueryError::Invalid(text), Some(reviewer)) =
+        (&plan.statement, &refused, reviewer)
+    else {
+        return refused;
+    };
+    let Some(table) = catalogue.table(&plan.keyspace, index.table.as_str()) else { return refused };
+    if mode(catalogue, &plan.keyspace, Some(table)) == Mode::Off {
+        return refused;
+    }
+    let mut statements = vec![table_text(table, false)];
+    statements.extend(patterns_of(catalogue, &plan.keyspace, &table.name));
+    statements.push(plan.source());
+    let found = reviewer.review(&plan.keyspace, &statements);
+    match found.iter().find(|objection| objection.rule == "index-misuse") {
+        Some(Objection { rule, message, fix, .. }) => {
+            QueryError::Invalid(format!("{text}. The review would say ({rule}): {message}. Fix:\n{fix}"))
+        }
+        None => refused,
+    }
+}
+
+/// What a change is about.
+struct Subject {
+    keyspace: String,
+    /// The table that is created, altered or dropped, or that the pattern reads or writes.
+    table: Option<String>,
+    pattern: Option<String>,
+    is_new_table: bool,
+}
+
+impl Subject {
+    fn of(effect: &Effect, before: &Catalogue, after: &Catalogue) -> Subject {
+        let mut subject = Subject {
+            keyspace: effect.keyspace.clone(),
+            table: None,
+            pattern: None,
+            is_new_table: effect.target == TargetKind::Table && effect.kind == EffectKind::Created,
+        };
+        match effect.target {
+            TargetKind::Table => subject.table = Some(effect.name.clone()),
+            TargetKind::Pattern => {
+                subject.pattern = Some(effect.name.clone());
+                let found = pattern(after, effect).or_else(|| pattern(before, effect));
+                if let Some((keyspace, table)) = found.and_then(|p| table_of(&p.statement)) {
+                    subject.keyspace = keyspace.unwrap_or_else(|| effect.keyspace.clone());
+                    subject.table = Some(table);
+                }
+            }
+            TargetKind::Keyspace | TargetKind::Type => {}
+        }
+        subject
+    }
+
+    /// What the review says now and did not say before.
+    fn objections(
+        &self,
+        plan: &DdlPlan,
+        reviewer: &dyn Reviewer,
+        before: &Catalogue,
+        after: &Catalogue,
+    ) -> Vec<Objection> {
+        let Some(name) = &self.table else { return Vec::new() };
+        if after.table(&self.keyspace, name).is_none() {
+            return Vec::new();
+        }
+        let ours = |o: &Objection| {
+            o.table.as_ref() == Some(name) || (o.pattern.is_some() && o.pattern == self.pattern)
+        };
+        let mut now = self.ask(reviewer, after, Some(plan));
+        now.retain(|o| ours(o) && !(self.is_new_table && o.rule == TOO_EARLY));
+        if !self.is_new_table && !now.is_empty() {
+            let known = self.ask(reviewer, before, None);
+            let same = |a: &Objection, b: &Objection| {
+                (&a.rule, a.is_error, &a.pattern) == (&b.rule, b.is_error, &b.pattern)
+            };
+            now.retain(|o| !known.iter().any(|k| ours(k) && same(k, o)));
+        }
+        // Errors first: the number of warnings is limited.
+        now.sort_by_key(|o| !o.is_error);
+        now
+    }
+
+    /// Reviews the table in one state of the catalogue. A statement that creates is given as it was written, because
+    /// its comments may allow what the review would find.
+    fn ask(&self, reviewer: &dyn Reviewer, catalogue: &Catalogue, plan: Option<&DdlPlan>) -> Vec<Objection> {
+        let Some((keyspace, table)) = self.table.as_ref().and_then(|name| {
+            Some((catalogue.keyspace(&self.keyspace)?, catalogue.table(&self.keyspace, name)?))
+        }) else {
+            return Vec::new();
+        };
+        let created = |of: fn(&Statement) -> bool| plan.filter(|plan| of(&plan.statement));
+        let mut statements: Vec<String> =
+            neighbours(keyspace, table).iter().map(|table| table_text(table, false)).collect();
+        statements.push(match created(|s| matches!(s, Statement::CreateTable(_))) {
+            Some(plan) => plan.source(),
+            None => table_text(table, false),
+        });
+        let written = created(|s| matches!(s, Statement::CreatePattern(_)));
+        for (place, pattern) in all_patterns(catalogue) {
+            match written {
+                Some(plan)
+                    if self.pattern.as_deref() == Some(&*pattern.name) && *plan.keyspace == **place =>
+                {
+                    statements.push(plan.source());
+                }
+                _ if concerns(pattern, place, table) => statements.push(pattern_text(place, pattern)),
+                _ => {}
+            }
+        }
+        reviewer.review(&self.keyspace, &statements)
+    }
+
+    /// Why the pattern's statement cannot be bound.
+    fn fault(&self, effect: &Effect, after: &Catalogue) -> Option<QueryError> {
+        bind_fault(after, &effect.keyspace, &pattern(after, effect)?.statement)
+    }
+}
+
+fn pattern<'c>(catalogue: &'c Catalogue, effect: &Effect) -> Option<&'c Arc<AccessPattern>> {
+    catalogue.keyspace(&effect.keyspace)?.patterns.get(effect.name.as_str())
+}
+
+fn all_patterns(catalogue: &Catalogue) -> impl Iterator<Item = (&Arc<str>, &Arc<AccessPattern>)> {
+    catalogue.keyspaces.values().flat_map(|k| k.patterns.values().map(move |p| (&k.name, p)))
+}
+
+fn patterns_of(catalogue: &Catalogue, keyspace: &str, table: &str) -> Vec<String> {
+    let Some(table) = catalogue.table(keyspace, table) else { return Vec::new() };
+    let about = all_patterns(catalogue).filter(|(place, pattern)| concerns(pattern, place, table));
+    about.map(|(place, pattern)| pattern_text(place, pattern)).collect()
+}
+
+/// Whether a pattern of `keyspace` reads or writes the table. The name is looked for first: it is cheaper than parsing.
+fn concerns(pattern: &AccessPattern, keyspace: &str, table: &Table) -> bool {
+    pattern.statement.contains(&*table.name)
+        && table_of(&pattern.statement).is_some_and(|(place, name)| {
+            *name == *table.name && *place.as_deref().unwrap_or(keyspace) == *table.keyspace
+        })
+}
+
+/// The keyspace, if written, and the table of a statement.
+fn table_of(statement: &str) -> Option<(Option<String>, String)> {
+    let parsed = cql_syntax::parse_statement(statement).ok()?;
+    let name = match &parsed.statement {
+        Statement::Select(select) => &select.table,
+        Statement::Insert(insert) => &insert.table,
+        Statement::Update(update) => &update.table,
+        Statement::Delete(delete) => &delete.table,
+        _ => return None,
+    };
+    Some((name.keyspace_str().map(str::to_string), name.as_str().to_string()))
+}
+
+/// Tables of the keyspace whose names share a word with this one: a copy is named after what it copies.
+fn neighbours<'c>(keyspace: &'c schema::Keyspace, table: &Table) -> Vec<&'c Arc<Table>> {
+    let words: Vec<&str> = table.name.split('_').filter(|word| word.len() > 2).collect();
+    let related = |other: &&Arc<Table>| {
+        other.name != table.name && other.name.split('_').any(|word| words.contains(&word))
+    };
+    keyspace.tables.values().filter(related).take(NEIGHBOURS_MAX).collect()
+}
+
+/// Patterns whose statements could be bound before and cannot be after, with why.
+fn broken(effect: &Effect, before: &Catalogue, after: &Catalogue) -> Vec<(String, QueryError)> {
+    let touched = match effect.target {
+        TargetKind::Table if effect.kind != EffectKind::Created => effect.name.as_str(),
+        TargetKind::Keyspace if effect.kind == EffectKind::Dropped => effect.keyspace.as_str(),
+        _ => return Vec::new(),
+    };
+    let still =
+        |place: &str, name: &str| after.keyspace(place).is_some_and(|k| k.patterns.contains_key(name));
+    let candidates = all_patterns(before)
+        .filter(|(place, pattern)| pattern.statement.contains(touched) && still(place, &pattern.name));
+    let fault = |(place, pattern): (&Arc<str>, &Arc<AccessPattern>)| {
+        let fault = bind_fault(after, place, &pattern.statement)?;
+        if bind_fault(before, place, &pattern.statement).is_some() {
+            return None;
+        }
+        Some((format!("{}.{}", maybe_quote(place), maybe_quote(&pattern.name)), fault))
+    };
+    candidates.filter_map(fault).collect()
+}
+
+/// Why the statement cannot be bound; `None` when the schema serves it.
+pub(crate) fn bind_fault(catalogue: &Catalogue, keyspace: &str, statement: &str) -> Option<QueryError> {
+    Prepared::new(Scope { catalogue, keyspace: Some(keyspace) }, statement, 0).err()
+}
