@@ -90,7 +90,8 @@ const MACHINE: &[&str] = &[
     "exchange",
     "engine",
 ];
-const PERSON: &[&str] = &[
+/// Words for people.
+pub const PERSON: &[&str] = &[
     "user",
     "customer",
     "member",

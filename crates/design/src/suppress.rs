@@ -2,6 +2,8 @@
 //!
 //! A comment before a statement or inside it speaks for the findings in that statement; behind a statement on its last
 //! line too; with `allow-file` for the whole file. Without a reason it has no effect, and the review says so.
+//! The same words in a table's `comment` option speak for the table wherever its definition travels: servers keep options,
+//! not comments.
 
 use crate::catalogue::Catalogue;
 use crate::finding::{Finding, Severity};
@@ -42,13 +44,23 @@ pub fn apply(catalogue: &Catalogue, findings: Vec<Finding>) -> Vec<Finding> {
             permits.push(Permit { rules, place: *place, whole_file });
         }
     }
-    if permits.is_empty() && bare.is_empty() {
-        return findings;
-    }
-    let mut kept: Vec<Finding> =
-        findings.into_iter().filter(|f| !permits.iter().any(|permit| covers(catalogue, permit, f))).collect();
+    let allowed = |f: &Finding| {
+        permits.iter().any(|permit| covers(catalogue, permit, f)) || allowed_by_option(catalogue, f)
+    };
+    let mut kept: Vec<Finding> = findings.into_iter().filter(|f| !allowed(f)).collect();
     kept.extend(bare);
     kept
+}
+
+/// Whether the table that the finding is about allows the rule in its `comment` option, with a reason.
+fn allowed_by_option(catalogue: &Catalogue, finding: &Finding) -> bool {
+    let Some(name) = finding.table.as_deref() else { return false };
+    let table = catalogue.find(finding.keyspace.as_deref(), name).and_then(|at| catalogue.tables.get(at));
+    let comment = table.and_then(|table| table.comment.as_deref()).unwrap_or_default();
+    comment.match_indices("partita:allow").any(|(at, _)| {
+        read(&comment[at..])
+            .is_some_and(|(rules, reason, _)| !reason.is_empty() && rules.iter().any(|r| r == finding.rule))
+    })
 }
 
 /// Rules, reason and reach of a comment that is a suppression.

@@ -48,6 +48,9 @@ pub const SEEDS: &str = include_str!("cases/seeds.cql");
 pub const GOOD: &str = include_str!("cases/good.cql");
 pub const FLAWED: &str = include_str!("cases/flawed.cql");
 
+/// Written in the second session before their author had read the rules, and after the rules had been mended by them.
+pub const HELD_OUT: [&str; 2] = [include_str!("cases/held_out_1.cql"), include_str!("cases/held_out_2.cql")];
+
 pub fn describe(review: &Review) -> String {
     let lines = review.findings.iter().map(|f| format!("    {} {}: {}", f.severity, f.rule, f.message));
     lines.collect::<Vec<_>>().join("\n")
@@ -85,6 +88,11 @@ fn the_seeds_get_the_verdict_they_argue_for() {
 #[test]
 fn good_schemas_are_clean() {
     check_all(GOOD);
+}
+
+#[test]
+fn schemas_that_were_held_out_get_their_verdict() {
+    check_all(&HELD_OUT.concat());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `batch-misuse`: a multi-partition batch for speed; a batch past the limits.
 
 use super::{Context, Rule};
-use crate::catalogue::{Access, BatchUse, Table, Verb};
+use crate::catalogue::{Access, BatchUse, Table};
 use crate::finding::{Finding, Findings, Severity};
 use crate::growth;
 use crate::units;
@@ -80,14 +80,15 @@ fn size(members: &[(&Access, Option<&Table>)]) -> Option<(Severity, String)> {
 
 /// The partition a write goes to, as text; none when its table or key is unknown.
 ///
-/// A table without clustering has one row per partition, so two inserts are two partitions even with bind markers.
+/// A table without clustering has one row per partition, so two writes are two partitions even with bind markers: nobody
+/// writes the same row twice in one batch.
 fn partition(number: usize, access: &Access, table: Option<&Table>) -> Option<(String, bool)> {
     let table = table?;
     let mut text = table.name.clone();
     let mut certain = true;
     for column in table.partition_columns() {
         let value = value_of(access, &column.name)?;
-        let alone = table.clustering.is_empty() && access.verb == Verb::Insert && value == "?";
+        let alone = table.clustering.is_empty() && value == "?";
         let fresh = matches!(value.as_str(), "uuid()" | "now()");
         certain &= value != "?" || alone;
         text.push('|');

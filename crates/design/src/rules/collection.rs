@@ -5,8 +5,8 @@ use crate::catalogue::{Column, Table};
 use crate::facts::Owner;
 use crate::finding::{Findings, Severity};
 use crate::fix::Draft;
-use crate::vocabulary::{any_word, singular, words};
-use cql_syntax::ast::NativeType;
+use crate::vocabulary::{any_word, native, singular, words};
+use cql_syntax::ast::{DataType, NativeType, TypeKind};
 
 pub static RULE: Rule = Rule {
     id: "unbounded-collection",
@@ -76,6 +76,19 @@ const DOUBTFUL: &[&str] = &[
     "note",
 ];
 
+/// Words that say how children are held, not what they are: follower_ids, comment_list.
+const SHAPE: &[&str] = &["id", "ids", "list", "set", "map", "uuids", "json"];
+
+/// Whether an element is found by an instant.
+fn keyed_by_time(data_type: &DataType) -> bool {
+    let is_time = |t: &DataType| matches!(native(t), Some(NativeType::Timestamp | NativeType::Timeuuid));
+    match &data_type.kind {
+        TypeKind::Map(key, _) => is_time(key),
+        TypeKind::List(element) | TypeKind::Set(element) => is_time(element),
+        _ => false,
+    }
+}
+
 fn check(context: &Context<'_>, findings: &mut Findings) {
     for (at, table, facts) in context.tables() {
         if table.is_view() {
@@ -83,11 +96,16 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
         }
         for column in table.regular_columns().filter(|c| c.is_collection()) {
             let name = words(&column.name);
-            let last: Vec<String> = name.last().cloned().into_iter().collect();
+            let last: Vec<String> =
+                name.iter().rev().find(|word| !SHAPE.contains(&word.as_str())).cloned().into_iter().collect();
             let appended = context.catalogue.accesses_of(at).any(|a| a.appended.contains(&column.name));
             let unit = facts.owner == Owner::Unit;
-            let severity = if any_word(&last, GROWING) && !name.iter().any(|w| w == "recent" || w == "last") {
+            let newest_only = name.iter().any(|w| w == "recent" || w == "last");
+            let severity = if any_word(&last, GROWING) && !newest_only {
                 if unit { Severity::Warning } else { Severity::Error }
+            } else if keyed_by_time(&column.data_type) && appended && !unit && !newest_only {
+                // One entry per instant, added by a statement here: history inside a row.
+                Severity::Warning
             } else if any_word(&last, DOUBTFUL) && !unit {
                 if appended { Severity::Warning } else { Severity::Advice }
             } else {

@@ -93,7 +93,8 @@ fn counters(table: &Table, facts: &Facts, findings: &mut Findings) {
         }
         let weak =
             table.partition_columns().all(|c| matches!(c.meaning, Meaning::Few(_) | Meaning::TimeBucket(_)));
-        let named = any_word(&subject_words(table), &["global", "site"])
+        let named = !facts.hash_bucket
+            && any_word(&subject_words(table), &["global", "site"])
             && table.partition_columns().all(|c| c.meaning != Meaning::Identity || c.name.ends_with("name"));
         if (weak || named) && facts.write_rate.is_none_or(|rate| rate > CONDITIONS_MAX) {
             let message = format!(

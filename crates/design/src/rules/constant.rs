@@ -71,7 +71,13 @@ fn evidence(context: &Context<'_>, at: usize, table: &Table, facts: &Facts) -> O
             column.meaning,
             Meaning::Identity | Meaning::TimeBucket(_) | Meaning::Time | Meaning::Few(_) | Meaning::Label
         );
-        if speaking || plain {
+        // An application that binds the rest and writes the key into its statement has no other key.
+        let built_in = column.meaning == Meaning::Identity
+            && context.catalogue.accesses_of(at).any(|access| {
+                let bound = access.assigned.iter().any(|(c, value)| *c != column.name && value.is_none());
+                !access.is_read() && bound && access.constant_of(&column.name).is_some()
+            });
+        if speaking || plain || built_in {
             return Some((
                 Severity::Error,
                 format!("every statement here gives {} the one value '{value}'", column.name),

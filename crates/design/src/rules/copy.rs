@@ -53,7 +53,11 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
                 continue;
             }
             let alone = written_alone(context, &group);
-            let severity = if alone { Severity::Warning } else { Severity::Advice };
+            let severity = if alone || is_read_model(context, *at, &shared) {
+                Severity::Warning
+            } else {
+                Severity::Advice
+            };
             let message = format!(
                 "{} repeats {} columns of {} ({}) and nothing says which is the truth or how the other is rebuilt{}",
                 table.name,
@@ -109,6 +113,13 @@ fn is_governed(context: &Context<'_>, group: &[usize], at: usize, first: &Table,
         || declared(at)
         || group.first().is_some_and(|first| declared(*first))
         || batched
+}
+
+/// A copy with declared readers that carries more than what leads to the original: its staleness is seen.
+fn is_read_model(context: &Context<'_>, at: usize, shared: &[&str]) -> bool {
+    let is_list = context.catalogue.tables.get(at).is_some_and(|table| !table.clustering.is_empty());
+    let declared = context.catalogue.accesses_of(at).any(|a| a.is_read() && a.pattern.is_some());
+    is_list && declared && shared.len() >= 3
 }
 
 /// A plain write to one of the copies while another is never written.

@@ -25,6 +25,9 @@ const VALUES_MAX: usize = 100;
 const VALUES_MANY: usize = 20;
 const BUCKETS_MAX: f64 = 1_000.0;
 const BUCKETS_MANY: f64 = 100.0;
+/// An answer without limit may have so many rows and bytes: a few pages.
+const ANSWER_ROWS_MAX: f64 = 100_000.0;
+const ANSWER_BYTES_MAX: f64 = 10e6;
 
 fn check(context: &Context<'_>, findings: &mut Findings) {
     for (access, at, table, facts) in context.accesses().filter(|(access, ..)| access.is_read()) {
@@ -116,7 +119,23 @@ fn no_limit(table: &Table, facts: &Facts, access: &Access) -> Option<Found> {
                 && c.meaning != Meaning::Other
                 && bounds(access, &c.name) >= 2)
     });
-    if !open || !grows || sliced {
+    if !open || sliced {
+        return None;
+    }
+    if let Some(rows) = facts.growth.rows_bound.map(|bound| bound[2]) {
+        let bytes = rows * facts.growth.row_bytes;
+        let text = format!(
+            "{} has no LIMIT: by the declared numbers it returns up to {} rows x {} = {} of one {}; give it a LIMIT and page",
+            access.title(),
+            units::count(rows),
+            units::bytes(facts.growth.row_bytes),
+            units::bytes(bytes),
+            table.partition_text(),
+        );
+        let much = rows > ANSWER_ROWS_MAX || bytes > ANSWER_BYTES_MAX;
+        return much.then_some((Severity::Warning, access.place.span, text));
+    }
+    if !grows {
         return None;
     }
     let per_year = facts.growth.rows_per_day[2] * 365.0;
@@ -128,7 +147,9 @@ fn no_limit(table: &Table, facts: &Facts, access: &Access) -> Option<Found> {
         units::count(per_year),
         units::count(facts.growth.rows_per_day[2])
     );
-    Some((Severity::Warning, access.place.span, message))
+    // At the pace of people a partition without limit is a page or two for years.
+    let severity = if facts.growth_weight(table) >= 2 { Severity::Warning } else { Severity::Advice };
+    Some((severity, access.place.span, message))
 }
 
 /// How many ends of a range are given.

@@ -37,7 +37,8 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
             findings.push(on_access(&RULE, Severity::Error, access, table, span).say(message, fix));
             continue;
         }
-        if let Some((severity, span, message, wanted)) = order(table, access, inside.fixed) {
+        let read_forward = context.catalogue.accesses_of(at).any(|other| reads_forward(table, other));
+        if let Some((severity, span, message, wanted)) = order(table, access, inside.fixed, read_forward) {
             findings.push(
                 on_access(&RULE, severity, access, table, span)
                     .say(message, reordered(table, access, &wanted)),
@@ -48,7 +49,24 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
 
 type Wanted = Vec<(String, bool)>;
 
-fn order(table: &Table, access: &Access, fixed: usize) -> Option<(Severity, Span, String, Wanted)> {
+/// Whether the read wants the rows as they are stored, or does not care.
+fn reads_forward(table: &Table, access: &Access) -> bool {
+    let first = access.order_by.first();
+    let stored = |name: &str| {
+        let named = |item: &&crate::catalogue::Clustering| {
+            table.columns.get(item.column).is_some_and(|column| column.name == name)
+        };
+        table.clustering.iter().find(named).is_some_and(|item| item.descending)
+    };
+    access.is_read() && first.is_none_or(|(name, order, _)| (*order == SortOrder::Desc) == stored(name))
+}
+
+fn order(
+    table: &Table,
+    access: &Access,
+    fixed: usize,
+    read_forward: bool,
+) -> Option<(Severity, Span, String, Wanted)> {
     let stored: Vec<(&Column, bool)> = table
         .clustering
         .iter()
@@ -105,7 +123,10 @@ fn order(table: &Table, access: &Access, fixed: usize) -> Option<(Severity, Span
     let (severity, ending) = if declared {
         (Severity::Warning, "and the statement has no ORDER BY, so it returns the other end")
     } else {
-        (Severity::Advice, "so each page is read backward")
+        // When a declared pattern wants the reverse and nothing wants what is stored, the table is simply upside down.
+        let upside_down = access.pattern.is_some() && !read_forward;
+        let severity = if upside_down { Severity::Warning } else { Severity::Advice };
+        (severity, "so each page is read backward")
     };
     let message =
         format!("{} wants {name} {direction} and the table stores the reverse, {ending}", access.title());

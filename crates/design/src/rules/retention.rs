@@ -1,7 +1,7 @@
 //! `no-retention`: growing history with neither TTL nor buckets nor a stated reason.
 
 use super::{Context, Rule, on_table};
-use crate::facts::{Content, Owner};
+use crate::facts::{Content, Owner, subject_words};
 use crate::finding::{Findings, Severity};
 use crate::fix;
 use crate::units;
@@ -36,6 +36,9 @@ const REASONS: &[&str] = &[
     "canonical",
 ];
 
+/// Kept for a purpose that ends, whoever they are about.
+const LOGS: &[&str] = &["log", "audit", "history", "trail", "journal", "login"];
+
 fn check(context: &Context<'_>, findings: &mut Findings) {
     for (at, table, facts) in context.tables() {
         let numbers = &facts.numbers;
@@ -56,13 +59,15 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
             continue;
         }
         let told = findings.has("unbounded-partition", &table.name, Severity::Error);
-        let quiet = told || matches!(facts.owner, Owner::Person | Owner::LongUnit);
+        let is_log = any_word(&subject_words(table), LOGS);
+        let quiet = told || (matches!(facts.owner, Owner::Person | Owner::LongUnit) && !is_log);
         let severity = if quiet { Severity::Advice } else { Severity::Warning };
         let growth = &facts.growth;
         let message = format!(
-            "{} keeps its history for ever: at an assumed {} rows a day x {} one {} holds {} after a year; set a TTL or buckets, or \
+            "{} keeps its history for ever: at {} {} rows a day x {} one {} holds {} after a year; set a TTL or buckets, or \
              declare retention",
             table.name,
+            if growth.is_declared { "the declared" } else { "an assumed" },
             units::count(growth.rows_per_day[2]),
             units::bytes(growth.row_bytes),
             table.partition_text(),

@@ -2,7 +2,7 @@
 
 use super::{Context, Rule, key_span, on_table};
 use crate::catalogue::{Column, Table};
-use crate::facts::{Content, Facts, Owner, subject_words};
+use crate::facts::{Content, Facts, Owner, PERSON, subject_words};
 use crate::finding::{Findings, Severity};
 use crate::fix::Draft;
 use crate::vocabulary::{Meaning, any_word, singular, words};
@@ -62,6 +62,15 @@ pub fn is_own_id(table: &Table, column: &Column) -> bool {
     }
     let stem = singular(&stem[stem.len() - 1]);
     subject.contains(&stem) || ROW_IDS.contains(&stem.as_str())
+}
+
+/// Whether the column is the id of somebody: a bidder, a sender.
+fn is_someone(column: &Column) -> bool {
+    let name = words(&column.name);
+    let [.., stem, last] = name.as_slice() else { return false };
+    column.meaning == Meaning::Identity
+        && matches!(last.as_str(), "id" | "uuid" | "guid")
+        && (any_word(std::slice::from_ref(stem), PERSON) || stem.ends_with("er") || stem.ends_with("or"))
 }
 
 fn check(context: &Context<'_>, findings: &mut Findings) {
@@ -147,6 +156,8 @@ fn with_clustering<'t>(table: &'t Table, facts: &Facts, own: Option<&'t Column>)
     if measured || any_word(&words(&instant.name), EFFECTIVE) {
         return None;
     }
-    let severity = if facts.owner == Owner::Unit { Severity::Advice } else { Severity::Warning };
+    // What one unit does follows one after another, unless several take part: then two of them may be as quick.
+    let several = table.regular_columns().any(|c| !c.is_static && is_someone(c));
+    let severity = if facts.owner == Owner::Unit && !several { Severity::Advice } else { Severity::Warning };
     Some((severity, &instant.name, None))
 }

@@ -1,28 +1,35 @@
 //! Repairs can be run, and repair: each parses, and a repaired key is not found by the same rule again.
 
-use super::{FLAWED, SEEDS, cases};
-use design::{Severity, review};
+use super::{Case, FLAWED, HELD_OUT, SEEDS, cases};
+use design::{Finding, Severity, review};
 
-/// Rules whose repair is a table that must pass them.
-const KEY_RULES: &[&str] = &[
-    "constant-key",
-    "low-cardinality-key",
-    "time-only-key",
-    "unbounded-partition",
-    "shattered-key",
-    "no-tie-breaker",
-    "missing-tenant",
-    "queue-like",
-    "wide-ttl-reads",
-    "unbounded-collection",
-    "hot-condition",
-    "needs-filtering",
-];
+/// What the repair of a finding leaves of it: the rule at the same table again, or in the repair itself.
+fn left_over(case: &Case, finding: &Finding) -> Option<String> {
+    let makes_table = finding.fix.contains("CREATE TABLE");
+    let text = if makes_table {
+        // A table to be used instead is judged by itself: the statements of the case are written for the old one.
+        finding.fix.clone()
+    } else {
+        format!("{}\n{}", case.text, finding.fix)
+    };
+    let start = if makes_table { 0 } else { case.text.len() as u32 };
+    let again = review([("fixed.cql", text.as_str())]);
+    let altered = finding.fix.starts_with("ALTER TABLE");
+    let same = |f: &&Finding| {
+        let here = f.place.span.start > start || makes_table || (altered && f.table == finding.table);
+        // A doubt about an assumed rate is settled by the numbers that the case declares.
+        let settled = makes_table && f.message.contains("assumed");
+        f.rule == finding.rule && f.severity >= Severity::Warning && here && !settled
+    };
+    again.findings.iter().find(same).map(|f| format!("{}: {} again: {}", case.name, f.rule, f.message))
+}
 
 #[test]
 fn every_repair_parses_and_repairs() {
     let mut checked = 0;
-    for case in cases(SEEDS).into_iter().chain(cases(FLAWED)) {
+    let mut left = Vec::new();
+    let held_out = HELD_OUT.concat();
+    for case in [SEEDS, FLAWED, &held_out].iter().flat_map(|text| cases(text)) {
         for finding in review([("case.cql", case.text.as_str())]).findings {
             assert!(!finding.fix.is_empty(), "{}: {} has no repair", case.name, finding.rule);
             if finding.rule == "bare-suppression" {
@@ -31,16 +38,12 @@ fn every_repair_parses_and_repairs() {
             let script = cql_syntax::parse_script(&finding.fix);
             assert!(script.errors.is_empty(), "{}: {}\n{}", case.name, script.errors[0], finding.fix);
             assert!(!script.statements.is_empty(), "{}: {} repairs nothing", case.name, finding.rule);
-            if KEY_RULES.contains(&finding.rule) {
-                let again = review([("fix.cql", finding.fix.as_str())]);
-                let same =
-                    again.findings.iter().find(|f| f.rule == finding.rule && f.severity == Severity::Error);
-                assert!(same.is_none(), "{}: {} again\n{}", case.name, finding.rule, finding.fix);
-                checked += 1;
-            }
+            left.extend(left_over(&case, &finding).map(|text| format!("{text}\n{}", finding.fix)));
+            checked += 1;
         }
     }
-    assert!(checked > 40, "only {checked} repairs were reviewed");
+    assert!(left.is_empty(), "{} of {checked} repairs do not repair:\n{}", left.len(), left.join("\n"));
+    assert!(checked > 150, "only {checked} repairs were reviewed");
 }
 
 #[test]

@@ -168,7 +168,9 @@ fn one_statement_is_reviewed_quickly() {
     }
     let each = start.elapsed() / 200;
     eprintln!("review_statement: {each:?} each");
-    assert!(each.as_micros() < 5_000, "{each:?}");
+    // An unoptimised build on a busy machine gets much slack: the bound is against work that grows, not for a record.
+    let bound = if cfg!(debug_assertions) { 100_000 } else { 5_000 };
+    assert!(each.as_micros() < bound, "{each:?}");
 }
 
 #[test]
