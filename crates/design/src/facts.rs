@@ -463,7 +463,7 @@ impl Facts {
 }
 
 /// Whether the row is nothing but measured values.
-fn holds_numbers(table: &Table) -> bool {
+pub fn holds_numbers(table: &Table) -> bool {
     use cql_syntax::ast::NativeType::*;
     let mut values = table.regular_columns().filter(|c| !c.is_static).peekable();
     let is_number = |c: &Column| {

@@ -49,7 +49,11 @@ pub const GOOD: &str = include_str!("cases/good.cql");
 pub const FLAWED: &str = include_str!("cases/flawed.cql");
 
 /// Written in the second session before their author had read the rules, and after the rules had been mended by them.
-pub const HELD_OUT: [&str; 2] = [include_str!("cases/held_out_1.cql"), include_str!("cases/held_out_2.cql")];
+pub const HELD_OUT: [&str; 3] = [
+    include_str!("cases/held_out_1.cql"),
+    include_str!("cases/held_out_2.cql"),
+    include_str!("cases/held_out_3.cql"),
+];
 
 pub fn describe(review: &Review) -> String {
     let lines = review.findings.iter().map(|f| format!("    {} {}: {}", f.severity, f.rule, f.message));

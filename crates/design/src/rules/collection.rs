@@ -77,7 +77,19 @@ const DOUBTFUL: &[&str] = &[
 ];
 
 /// Words that say how children are held, not what they are: follower_ids, comment_list.
-const SHAPE: &[&str] = &["id", "ids", "list", "set", "map", "uuids", "json"];
+const SHAPE: &[&str] = &["id", "ids", "list", "set", "map", "uuids", "json", "by"];
+
+/// Whether the word, or what somebody does who is called so (liker, liked), is a child that grows.
+fn is_growing(word: &[String]) -> bool {
+    let stems = |w: &String| {
+        let w = singular(w);
+        ["r", "d", "er", "ed"]
+            .iter()
+            .filter_map(|e| w.strip_suffix(e).map(str::to_string))
+            .collect::<Vec<_>>()
+    };
+    any_word(word, GROWING) || word.iter().any(|w| any_word(&stems(w), GROWING))
+}
 
 /// Whether an element is found by an instant.
 fn keyed_by_time(data_type: &DataType) -> bool {
@@ -101,7 +113,7 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
             let appended = context.catalogue.accesses_of(at).any(|a| a.appended.contains(&column.name));
             let unit = facts.owner == Owner::Unit;
             let newest_only = name.iter().any(|w| w == "recent" || w == "last");
-            let severity = if any_word(&last, GROWING) && !newest_only {
+            let severity = if is_growing(&last) && !newest_only {
                 if unit { Severity::Warning } else { Severity::Error }
             } else if keyed_by_time(&column.data_type) && appended && !unit && !newest_only {
                 // One entry per instant, added by a statement here: history inside a row.

@@ -5,7 +5,7 @@ use crate::catalogue::{Access, Limit, Table, Verb};
 use crate::facts::{Content, Facts, subject_words};
 use crate::finding::{Findings, Severity};
 use crate::fix;
-use crate::vocabulary::{Grain, any_word, words};
+use crate::vocabulary::{Grain, Meaning, any_word, words};
 use cql_syntax::ast::NativeType;
 
 pub static RULE: Rule = Rule {
@@ -31,9 +31,15 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
         let subject = subject_words(table);
         let key_words = table.partition_columns().any(|c| any_word(&words(&c.name), QUEUE));
         let is_queue = any_word(&subject, QUEUE) || key_words;
-        let is_pending = any_word(&subject, PENDING);
+        let in_order = table
+            .clustering_columns()
+            .next()
+            .is_some_and(|c| c.is_chronological() || c.meaning == Meaning::Sequence);
+        let is_pending = in_order && any_word(&subject, PENDING);
         let severity = match (row_delete.is_some(), head_read, is_queue, is_pending) {
             (true, true, true, _) | (true, true, _, true) => Severity::Error,
+            // Rows that are found by an id are not taken from one end: a list of things, some of them removed.
+            (true, true, false, false) if !in_order && facts.content == Content::Things => Severity::Advice,
             (true, true, ..) | (true, false, true, _) | (true, false, _, true) => Severity::Warning,
             (true, false, ..) if facts.is_history && facts.content != Content::Things => Severity::Warning,
             (false, _, true, _) if facts.is_history => Severity::Warning,

@@ -60,7 +60,8 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
         }
         let told = findings.has("unbounded-partition", &table.name, Severity::Error);
         let is_log = any_word(&subject_words(table), LOGS);
-        let quiet = told || (matches!(facts.owner, Owner::Person | Owner::LongUnit) && !is_log);
+        let quiet =
+            told || facts.hash_bucket || (matches!(facts.owner, Owner::Person | Owner::LongUnit) && !is_log);
         let severity = if quiet { Severity::Advice } else { Severity::Warning };
         let growth = &facts.growth;
         let message = format!(

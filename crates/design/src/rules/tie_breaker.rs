@@ -2,7 +2,7 @@
 
 use super::{Context, Rule, key_span, on_table};
 use crate::catalogue::{Column, Table};
-use crate::facts::{Content, Facts, Owner, PERSON, subject_words};
+use crate::facts::{Content, Facts, Owner, PERSON, holds_numbers, subject_words};
 use crate::finding::{Findings, Severity};
 use crate::fix::Draft;
 use crate::vocabulary::{Meaning, any_word, singular, words};
@@ -62,6 +62,12 @@ pub fn is_own_id(table: &Table, column: &Column) -> bool {
     }
     let stem = singular(&stem[stem.len() - 1]);
     subject.contains(&stem) || ROW_IDS.contains(&stem.as_str())
+}
+
+/// An amount that is lost when its row is replaced; other numbers at an instant are measured, and there is one.
+fn is_money(column: &Column) -> bool {
+    let money = ["amount", "price", "cent", "balance", "total", "fee", "cost", "payment"];
+    any_word(&words(&column.name), &money)
 }
 
 /// Whether the column is the id of somebody: a bidder, a sender.
@@ -158,6 +164,11 @@ fn with_clustering<'t>(table: &'t Table, facts: &Facts, own: Option<&'t Column>)
     }
     // What one unit does follows one after another, unless several take part: then two of them may be as quick.
     let several = table.regular_columns().any(|c| !c.is_static && is_someone(c));
-    let severity = if facts.owner == Owner::Unit && !several { Severity::Advice } else { Severity::Warning };
+    let measured = holds_numbers(table) && !table.regular_columns().any(is_money);
+    let severity = if (facts.owner == Owner::Unit || measured) && !several {
+        Severity::Advice
+    } else {
+        Severity::Warning
+    };
     Some((severity, &instant.name, None))
 }

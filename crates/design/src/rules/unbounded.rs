@@ -19,6 +19,10 @@ pub static RULE: Rule = Rule {
     check,
 };
 
+/// A breach at an assumed rate that is so far away is no error, or not even a warning.
+const NEAR_DAYS: f64 = 2.0 * 365.0;
+const FAR_DAYS: f64 = 8.0 * 365.0;
+
 fn check(context: &Context<'_>, findings: &mut Findings) {
     for (_, table, facts) in context.tables() {
         let skip = table.clustering.is_empty()
@@ -82,6 +86,10 @@ fn guessed(table: &Table, facts: &Facts) -> Option<(Severity, String)> {
         // Without time in the key old rows cannot be cut off as one range either.
         weight += 2;
     }
+    // An owner nobody knows is a doubt, whatever else is known.
+    if facts.owner == Owner::Unknown {
+        weight = weight.min(3);
+    }
     let is_unit_log = facts.owner == Owner::Unit && facts.content != Content::Things && has_time;
     let severity = match weight {
         4.. => Severity::Error,
@@ -92,6 +100,14 @@ fn guessed(table: &Table, facts: &Facts) -> Option<(Severity, String)> {
     };
     let growth = &facts.growth;
     let per_day = growth.rows_per_day[2] * growth.row_bytes;
+    let days = PARTITION_BYTES_MAX / per_day.max(1e-9);
+    let severity = severity.min(if days > FAR_DAYS {
+        Severity::Advice
+    } else if days > NEAR_DAYS {
+        Severity::Warning
+    } else {
+        Severity::Error
+    });
     let settle = match facts.numbers.retention_days {
         Some(_) => "declare rows_per_partition or rows_per_day to settle it",
         None => "declare rows_per_partition, or rows_per_day and retention, to settle it",
@@ -102,7 +118,7 @@ fn guessed(table: &Table, facts: &Facts) -> Option<(Severity, String)> {
         units::count(growth.rows_per_day[2]),
         units::bytes(growth.row_bytes),
         units::bytes(per_day),
-        units::days(PARTITION_BYTES_MAX / per_day.max(1e-9)),
+        units::days(days),
     );
     Some((severity, message))
 }
