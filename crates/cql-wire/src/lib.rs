@@ -48,7 +48,7 @@ pub use request::{
 };
 pub use response::{
     Acknowledgements, ColumnSpec, ErrorKind, ErrorMessage, LWT_MARK, Prefix, Prepared, ReplicaFailures,
-    Reply, Response, Rows, RowsMetadata, RowsWriter, SupportedOptions, WireType, WriteType,
+    Reply, Response, Rows, RowsMetadata, RowsWriter, SupportedOptions, WireType, WriteType, WrittenColumns,
 };
 pub use version::{Compression, Protocol, Version};
 pub use writer::put_bytes;

@@ -7,6 +7,7 @@ pub mod ddl;
 pub mod describe;
 pub mod explain;
 pub mod ids;
+pub mod immediate;
 pub mod prepared;
 pub mod roles;
 pub mod session;

@@ -134,7 +134,7 @@ impl<S: Store> Dialect<S> {
         Ok(Answer { response, warnings: ctx.warnings.into_inner() })
     }
 
-    fn context<'a>(&'a self, request: Request<'a>) -> Context<'a, S> {
+    pub(crate) fn context<'a>(&'a self, request: Request<'a>) -> Context<'a, S> {
         Context {
             store: &self.store,
             virtuals: &*self.system,
@@ -145,7 +145,7 @@ impl<S: Store> Dialect<S> {
         }
     }
 
-    fn check_values(&self, prepared: &Prepared, request: &Request<'_>) -> Result<(), QueryError> {
+    pub(crate) fn check_values(&self, prepared: &Prepared, request: &Request<'_>) -> Result<(), QueryError> {
         let (expected, given) = (prepared.markers.len(), request.values.len());
         if expected != given {
             return Err(QueryError::invalid(format!(

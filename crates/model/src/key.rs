@@ -38,6 +38,25 @@ impl PartitionKey {
         PartitionKey::new(crate::token::murmur3(bytes), bytes)
     }
 
+    /// The key of several columns: `(u16 len, bytes, 00)*`, with its Murmur3 token. `None` when it is too long.
+    pub fn composite<V: AsRef<[u8]>>(values: &[V]) -> Option<PartitionKey> {
+        let bytes: usize = values.iter().map(|v| v.as_ref().len() + 3).sum();
+        let len = u16::try_from(bytes).ok()?;
+        let mut prefix = Vec::with_capacity(10 + bytes);
+        prefix.extend_from_slice(&[0; 8]);
+        prefix.extend_from_slice(&len.to_be_bytes());
+        for value in values {
+            let value = value.as_ref();
+            // Shorter than the whole, which fits.
+            prefix.extend_from_slice(&(value.len() as u16).to_be_bytes());
+            prefix.extend_from_slice(value);
+            prefix.push(0);
+        }
+        let token = crate::token::murmur3(&prefix[10..]);
+        prefix[..8].copy_from_slice(&token.ring_position().to_be_bytes());
+        Some(PartitionKey { prefix: prefix.into() })
+    }
+
     /// A key from its storage prefix (as `prefix()` returned it).
     pub fn from_prefix(prefix: &[u8]) -> Option<PartitionKey> {
         let (head, rest) = split_prefix(prefix)?;

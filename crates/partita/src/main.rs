@@ -6,6 +6,10 @@ mod options;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
+/// Requests allocate a dozen small pieces each; this takes a third of the system allocator's instructions for it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Partita: a wide-column database that knows your access patterns.
 ///
 /// Speaks CQL to unmodified Cassandra drivers and cqlsh. One process, one data folder, nothing else to install.

@@ -4,9 +4,13 @@ use crate::error::QueryError;
 use model::comparable;
 use model::key::{PARTITION_KEY_BYTES_MAX, PartitionKey};
 use schema::{Column, Table};
+use std::borrow::Cow;
+
+/// Most keys have no more columns.
+const KEY_COLUMNS_INLINE: usize = 4;
 
 /// The partition key made of one wire value per partition key column.
-pub fn partition_key(table: &Table, values: &[&[u8]]) -> Result<PartitionKey, QueryError> {
+pub fn partition_key<V: AsRef<[u8]>>(table: &Table, values: &[V]) -> Result<PartitionKey, QueryError> {
     debug_assert_eq!(values.len(), table.partition_key.len());
     let too_long = |len: usize| {
         QueryError::invalid(format!(
@@ -14,19 +18,16 @@ pub fn partition_key(table: &Table, values: &[&[u8]]) -> Result<PartitionKey, Qu
         ))
     };
     if let [value] = values {
+        let value = value.as_ref();
         if value.is_empty() {
             return Err(QueryError::invalid("Key may not be empty"));
         }
         return PartitionKey::of(value).ok_or_else(|| too_long(value.len()));
     }
-    let mut bytes = Vec::with_capacity(values.iter().map(|v| v.len() + 3).sum());
-    for value in values {
-        let len = u16::try_from(value.len()).map_err(|_| too_long(value.len()))?;
-        bytes.extend_from_slice(&len.to_be_bytes());
-        bytes.extend_from_slice(value);
-        bytes.push(0);
-    }
-    PartitionKey::of(&bytes).ok_or_else(|| too_long(bytes.len()))
+    PartitionKey::composite(values).ok_or_else(|| match values.iter().map(|v| v.as_ref().len()).max() {
+        Some(longest) if longest > PARTITION_KEY_BYTES_MAX => too_long(longest),
+        _ => too_long(values.iter().map(|v| v.as_ref().len() + 3).sum()),
+    })
 }
 
 /// The value of each partition key column inside a partition key's wire form.
@@ -52,12 +53,41 @@ pub fn put_clustering(column: &Column, value: &[u8], out: &mut Vec<u8>) -> Resul
 }
 
 /// The clustering key made of one wire value per clustering column.
-pub fn clustering_key(table: &Table, values: &[&[u8]]) -> Result<Vec<u8>, QueryError> {
-    let mut bytes = Vec::with_capacity(values.iter().map(|v| v.len() + 4).sum());
+pub fn clustering_key<V: AsRef<[u8]>>(table: &Table, values: &[V]) -> Result<Vec<u8>, QueryError> {
+    let mut bytes = Vec::with_capacity(values.iter().map(|v| v.as_ref().len() + 4).sum());
     for (column, value) in table.clustering.iter().zip(values) {
-        put_clustering(column, value, &mut bytes)?;
+        put_clustering(column, value.as_ref(), &mut bytes)?;
     }
     Ok(bytes)
+}
+
+/// Values of the key columns of one row: on the stack unless there are many.
+#[derive(Default)]
+pub struct KeyValues<'v> {
+    inline: [Cow<'v, [u8]>; KEY_COLUMNS_INLINE],
+    count: usize,
+    many: Vec<Cow<'v, [u8]>>,
+}
+
+impl<'v> KeyValues<'v> {
+    pub fn push(&mut self, value: Cow<'v, [u8]>) {
+        match self.inline.get_mut(self.count) {
+            Some(slot) if self.many.is_empty() => {
+                *slot = value;
+                self.count += 1;
+            }
+            _ => {
+                if self.many.is_empty() {
+                    self.many.extend(self.inline.iter_mut().map(std::mem::take));
+                }
+                self.many.push(value);
+            }
+        }
+    }
+
+    pub fn as_slice(&self) -> &[Cow<'v, [u8]>] {
+        if self.many.is_empty() { &self.inline[..self.count] } else { &self.many }
+    }
 }
 
 /// Appends the wire value of each clustering column in `clustering` bytes to `out`, and gives their

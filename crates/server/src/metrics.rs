@@ -66,9 +66,14 @@ pub struct Histogram {
 impl Histogram {
     #[inline]
     pub fn record(&self, micros: u64) {
+        self.record_many(micros, 1);
+    }
+
+    #[inline]
+    pub fn record_many(&self, micros: u64, count: u64) {
         let index = (64 - (micros.max(1) - 1).leading_zeros()).saturating_sub(4).min(BUCKETS as u32);
-        self.buckets[index as usize].add(1);
-        self.sum_micros.add(micros);
+        self.buckets[index as usize].add(count);
+        self.sum_micros.add(micros.saturating_mul(count));
     }
 
     /// Cumulative counts per bucket, then the total; and the sum of all values.
@@ -118,6 +123,13 @@ pub const ERROR_CLASSES: [(i32, &str); 14] = [
 impl ShardMetrics {
     pub fn record(&self, operation: Operation, micros: u64) {
         self.latency[operation as usize].record(micros);
+    }
+
+    /// Several requests that took the same time.
+    pub fn record_many(&self, operation: Operation, micros: u64, count: u64) {
+        if count > 0 {
+            self.latency[operation as usize].record_many(micros, count);
+        }
     }
 
     pub fn error(&self, code: i32) {

@@ -5,9 +5,10 @@
 //! executing finds the bound plan in the shard's own map. Both are bounded by bytes.
 
 use cql::prepared::Prepared;
-use cql_wire::ColumnSpec;
+use cql_wire::{ColumnSpec, Version, WrittenColumns};
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -73,20 +74,54 @@ pub struct Statement {
     pub prepared: Prepared,
     pub bind: Vec<ColumnSpec>,
     pub result: Vec<ColumnSpec>,
+    /// `result` as it goes over the wire, in the version that the last client spoke.
+    written: RefCell<Option<Rc<WrittenColumns>>>,
 }
 
 impl Statement {
     pub fn new(prepared: Prepared) -> Statement {
         let bind = crate::wire_type::column_specs(&prepared.markers);
         let result = crate::wire_type::column_specs(&prepared.columns);
-        Statement { prepared, bind, result }
+        Statement { prepared, bind, result, written: RefCell::default() }
+    }
+
+    /// The result columns in the form of a protocol version.
+    pub fn written_result(&self, version: Version) -> Rc<WrittenColumns> {
+        let mut written = self.written.borrow_mut();
+        match &*written {
+            Some(columns) if columns.version() == version => columns.clone(),
+            _ => {
+                let columns = Rc::new(WrittenColumns::new(&self.result, version));
+                *written = Some(columns.clone());
+                columns
+            }
+        }
     }
 }
 
 /// This shard's bound statements.
 #[derive(Default)]
 pub struct Bound {
-    by_id: RefCell<HashMap<StatementId, Rc<Statement>>>,
+    by_id: RefCell<HashMap<StatementId, Rc<Statement>, BuildHasherDefault<IdHasher>>>,
+}
+
+/// Ids are MD5 sums: their own first bytes are as good a hash as any made from them.
+#[derive(Default)]
+struct IdHasher(u64);
+
+impl Hasher for IdHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        if let Some(first) = bytes.first_chunk::<8>() {
+            self.0 ^= u64::from_le_bytes(*first);
+        }
+    }
+
+    /// The length of the id, which is always the same.
+    fn write_usize(&mut self, _: usize) {}
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 /// Statements bound per shard before the map is emptied and filled anew from the registry.

@@ -22,16 +22,20 @@ impl Slice {
 
     /// The row with exactly this (full) clustering key.
     pub fn one(clustering: &[u8]) -> Slice {
-        let mut end = clustering.to_vec();
-        end.push(0);
-        Slice { start: clustering.to_vec(), end }
+        Slice::behind(clustering.to_vec(), 0)
     }
 
     /// Every row whose clustering key starts with `prefix`.
     pub fn prefix(prefix: &[u8]) -> Slice {
-        let mut end = prefix.to_vec();
-        end.push(0xff);
-        Slice { start: prefix.to_vec(), end }
+        Slice::behind(prefix.to_vec(), 0xff)
+    }
+
+    /// From `start` to `start` followed by `behind`: 0 for one row, 0xff for everything with that prefix.
+    pub fn behind(start: Vec<u8>, behind: u8) -> Slice {
+        let mut end = Vec::with_capacity(start.len() + 1);
+        end.extend_from_slice(&start);
+        end.push(behind);
+        Slice { start, end }
     }
 
     pub fn is_empty(&self) -> bool {

@@ -35,6 +35,30 @@ pub(crate) fn table_flag(columns: &[ColumnSpec]) -> u32 {
     }
 }
 
+/// Descriptions as they go over the wire, for columns that are described many times.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrittenColumns {
+    pub(crate) flags: u32,
+    pub(crate) bytes: Box<[u8]>,
+    pub(crate) version: Version,
+}
+
+impl WrittenColumns {
+    /// The descriptions in the form of one protocol version.
+    #[must_use]
+    pub fn new(columns: &[ColumnSpec], version: Version) -> WrittenColumns {
+        let flags = table_flag(columns);
+        let mut bytes = Vec::new();
+        write_columns(&mut bytes, columns, flags, version);
+        WrittenColumns { flags, bytes: bytes.into(), version }
+    }
+
+    #[must_use]
+    pub fn version(&self) -> Version {
+        self.version
+    }
+}
+
 /// Appends the descriptions; `flags` must hold what [`table_flag`] said.
 pub(crate) fn write_columns(out: &mut Vec<u8>, columns: &[ColumnSpec], flags: u32, version: Version) {
     let global = flags & GLOBAL_TABLE != 0;

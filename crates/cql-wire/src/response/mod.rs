@@ -9,7 +9,7 @@ mod prepared;
 mod rows;
 mod wire_type;
 
-pub use columns::ColumnSpec;
+pub use columns::{ColumnSpec, WrittenColumns};
 pub use failure::{Acknowledgements, ErrorKind, ErrorMessage, ReplicaFailures, WriteType};
 pub use prepared::{LWT_MARK, Prepared};
 pub use rows::{Rows, RowsMetadata, RowsWriter};
@@ -222,7 +222,7 @@ impl<'a> Response<'a> {
 /// Rows that were decoded before, or built whole by a test.
 fn encode_rows(rows: &Rows<'_>, reply: &Reply<'_>, out: &mut Vec<u8>) {
     let skip = rows.columns.is_empty() && rows.column_count > 0;
-    let metadata = RowsMetadata { columns: &rows.columns, skip, changed_id: rows.changed_id };
+    let metadata = RowsMetadata { columns: &rows.columns, skip, changed_id: rows.changed_id, written: None };
     let mut writer = RowsWriter::begin(out, reply, metadata);
     if skip {
         writer.set_column_count(rows.column_count);

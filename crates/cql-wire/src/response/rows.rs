@@ -4,7 +4,8 @@
 //! The common last page needs no insertion.
 
 use super::columns::{
-    ColumnSpec, HAS_MORE_PAGES, METADATA_CHANGED, NO_METADATA, read_columns, table_flag, write_columns,
+    ColumnSpec, HAS_MORE_PAGES, METADATA_CHANGED, NO_METADATA, WrittenColumns, read_columns, table_flag,
+    write_columns,
 };
 use super::{RESULT_ROWS, Reply};
 use crate::envelope::OpenEnvelope;
@@ -23,13 +24,15 @@ pub struct RowsMetadata<'m> {
     /// Tell the client that the columns changed, with the new id; implies that they are sent. For protocols with
     /// metadata ids only; ignored by others.
     pub changed_id: Option<&'m [u8]>,
+    /// The columns as they were written before, if they were; must be of the same columns.
+    pub written: Option<&'m WrittenColumns>,
 }
 
 impl<'m> RowsMetadata<'m> {
     /// Full metadata without a change notice.
     #[must_use]
     pub fn full(columns: &'m [ColumnSpec]) -> RowsMetadata<'m> {
-        RowsMetadata { columns, skip: false, changed_id: None }
+        RowsMetadata { columns, skip: false, changed_id: None, written: None }
     }
 }
 
@@ -70,7 +73,12 @@ impl<'o> RowsWriter<'o> {
         put_i32(out, RESULT_ROWS);
         let changed_id = metadata.changed_id.filter(|_| reply.protocol.has_metadata_id());
         let with_columns = !metadata.skip || changed_id.is_some();
-        let mut flags = if with_columns { table_flag(metadata.columns) } else { NO_METADATA };
+        let written = metadata.written.filter(|written| written.version == version);
+        let mut flags = match written {
+            _ if !with_columns => NO_METADATA,
+            Some(written) => written.flags,
+            None => table_flag(metadata.columns),
+        };
         if changed_id.is_some() {
             flags |= METADATA_CHANGED;
         }
@@ -81,7 +89,10 @@ impl<'o> RowsWriter<'o> {
             put_short_bytes(out, id);
         }
         if with_columns {
-            write_columns(out, metadata.columns, flags, version);
+            match written {
+                Some(written) => out.extend_from_slice(&written.bytes),
+                None => write_columns(out, metadata.columns, flags, version),
+            }
         }
         let count_at = out.len();
         put_i32(out, 0);

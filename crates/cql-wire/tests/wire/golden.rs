@@ -179,7 +179,11 @@ fn rows(reply: &Reply<'_>, skip: bool, changed_id: Option<&[u8]>, paging_state: 
     let columns: [ColumnSpec; 2] =
         [samples::column("t", "k", WireType::Int), samples::column("t", "v", WireType::Text)];
     let mut out = Vec::new();
-    let mut writer = RowsWriter::begin(&mut out, reply, RowsMetadata { columns: &columns, skip, changed_id });
+    let mut writer = RowsWriter::begin(
+        &mut out,
+        reply,
+        RowsMetadata { columns: &columns, skip, changed_id, written: None },
+    );
     put_bytes(writer.buffer(), Some(&[0, 0, 0, 1]));
     put_bytes(writer.buffer(), None);
     assert_eq!(writer.row_bytes(), 12);

@@ -3,12 +3,14 @@
 //! A handle lives on one shard's thread. A request for a partition of that shard is served at once, without a
 //! message; others travel by mail to the owning shard and their rows come back in pieces.
 
+mod begin;
 mod chunk;
 mod remote;
 
 use crate::database::catalogue::{Catalogue, write_catalogue};
 use crate::jobs::Lane;
 use crate::shard::{Errand, Shard};
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 use store::{
@@ -21,11 +23,13 @@ use tokio::sync::oneshot;
 #[derive(Clone)]
 pub struct EmbeddedStore {
     shard: Rc<Shard>,
+    /// Reads of other shards are not sent: see [`EmbeddedStore::only_here`].
+    only_here: Cell<bool>,
 }
 
 impl EmbeddedStore {
     pub(crate) fn new(shard: Rc<Shard>) -> EmbeddedStore {
-        EmbeddedStore { shard }
+        EmbeddedStore { shard, only_here: Cell::new(false) }
     }
 
     pub fn shard_index(&self) -> usize {
@@ -89,6 +93,9 @@ impl EmbeddedStore {
         sink: &mut dyn Sink,
     ) -> Result<ReadOutcome, StoreError> {
         let local = owner == self.shard.index;
+        if !local && self.only_here.get() {
+            return std::future::pending().await;
+        }
         self.count(local);
         if local { self.shard.read(read, sink) } else { self.read_remote(owner, read, sink).await }
     }

@@ -20,6 +20,23 @@ pub(super) struct Commits {
     failed: Option<String>,
 }
 
+impl Commits {
+    /// What became of the commit with this number; `None` while it is on its way.
+    pub fn outcome_of(&self, number: u64) -> Option<Result<(), StoreError>> {
+        if self.applied >= number {
+            return Some(Ok(()));
+        }
+        self.failed.as_ref().map(|reason| Err(StoreError::ReadOnly { reason: reason.clone() }))
+    }
+
+    pub fn wake_when_applied(&mut self, number: u64, waker: &Waker) {
+        let place = (number - self.applied - 1) as usize;
+        if let Some(waiting) = self.waiting.get_mut(place) {
+            waiting.waker = Some(waker.clone());
+        }
+    }
+}
+
 struct Waiting {
     mutations: Vec<Mutation>,
     remote: Vec<RemotePart>,
@@ -248,17 +265,6 @@ impl Future for Applied {
     type Output = Result<(), StoreError>;
 
     fn poll(self: Pinned<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let commits = &mut *self.shard.commits.borrow_mut();
-        if commits.applied >= self.number {
-            return Poll::Ready(Ok(()));
-        }
-        if let Some(reason) = &commits.failed {
-            return Poll::Ready(Err(StoreError::ReadOnly { reason: reason.clone() }));
-        }
-        let place = (self.number - commits.applied - 1) as usize;
-        if let Some(waiting) = commits.waiting.get_mut(place) {
-            waiting.waker = Some(context.waker().clone());
-        }
-        Poll::Pending
+        self.shard.poll_outcome(self.number, context)
     }
 }

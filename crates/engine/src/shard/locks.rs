@@ -54,6 +54,16 @@ impl Locks {
         Guard { key: grant.key.clone(), locks: self.clone() }
     }
 
+    /// The lock, if nobody holds it.
+    pub fn try_acquire(&self, key: LockKey) -> Option<Guard> {
+        let mut held = self.held.borrow_mut();
+        if held.contains_key(&key) {
+            return None;
+        }
+        held.insert(key.clone(), VecDeque::new());
+        Some(Guard { key, locks: self.clone() })
+    }
+
     /// Gives the lock to the next who still waits, or frees it.
     fn release(&self, key: &LockKey) {
         let mut held = self.held.borrow_mut();

@@ -5,6 +5,7 @@
 //! Does not route: whoever calls has made sure that the partitions belong here (see `embedded`).
 
 mod alter;
+mod begin;
 mod commits;
 mod compact;
 mod conditional;
@@ -16,6 +17,7 @@ mod reads;
 mod room;
 mod tables;
 
+pub(crate) use begin::Decided;
 pub(crate) use commits::RemotePart;
 pub(crate) use tables::{Sealed, TableSeed, TableState};
 

@@ -87,7 +87,7 @@ impl Room {
         self.freed.notify_waiters();
     }
 
-    fn is_free(&self) -> bool {
+    pub fn is_free(&self) -> bool {
         self.used.get() < self.bytes_max && !self.paused.get()
     }
 }

@@ -119,9 +119,8 @@ impl ClusteringRestriction {
         let prefixes = self.prefixes(table, request, ids)?;
         let at = self.columns_restricted();
         let Some(range) = &self.range else {
-            let whole = at == table.clustering.len();
-            let slice = |prefix: &Vec<u8>| if whole { Slice::one(prefix) } else { Slice::prefix(prefix) };
-            return Ok(prefixes.iter().map(slice).collect());
+            let behind = if at == table.clustering.len() { 0 } else { 0xff };
+            return Ok(prefixes.into_iter().map(|prefix| Slice::behind(prefix, behind)).collect());
         };
         let inside = range.slices(&table.clustering[at..], request, ids)?;
         let shifted = |prefix: &Vec<u8>, slice: &Slice| Slice {

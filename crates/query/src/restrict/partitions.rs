@@ -5,7 +5,7 @@ use super::terms::{Receiver, Terms, required};
 use crate::context::{Ids, Request};
 use crate::error::QueryError;
 use crate::expr::{Evaluated, Expr};
-use crate::key::partition_key;
+use crate::key::{KeyValues, partition_key};
 use model::key::PartitionKey;
 use model::token::Token;
 use model::value::compare;
@@ -89,6 +89,16 @@ fn bind_keys(
         let name = |_| column.name.to_string();
         let value = Receiver::new(&name).required(only.evaluate(request, ids)?, 0)?;
         return Ok(vec![partition_key(table, &[&value])?]);
+    }
+    if columns.iter().all(|terms| terms.as_single().is_some()) {
+        let mut values = KeyValues::default();
+        for (column, terms) in table.partition_key.iter().zip(columns) {
+            let name = |_| column.name.to_string();
+            if let Some(only) = terms.as_single() {
+                values.push(Receiver::new(&name).required(only.evaluate(request, ids)?, 0)?);
+            }
+        }
+        return Ok(vec![partition_key(table, values.as_slice())?]);
     }
     let mut alternatives = Vec::with_capacity(columns.len());
     let mut combinations = 1usize;

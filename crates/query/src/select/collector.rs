@@ -27,6 +27,9 @@ pub struct PageBudget {
 /// Room for a small answer, so that a point read does not grow its body step by step.
 const BODY_BYTES: usize = 512;
 
+/// Most room that is made for rows that LIMIT lets us expect.
+const BODY_BYTES_EXPECTED_MAX: usize = 64 << 10;
+
 /// Why the collector stopped the read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
@@ -229,7 +232,9 @@ impl<'p, 'c> Collector<'p, 'c> {
     /// Deals with the row in the scratch; `clustering` is `None` for a static row that stands alone.
     fn take(&mut self, clustering: Option<&[u8]>, row: &[u8]) -> Result<Flow, QueryError> {
         if !self.filters.is_empty() && !self.passes(row)? {
-            self.mark(clustering);
+            if self.full() {
+                self.mark(clustering);
+            }
             return Ok(Flow::Continue);
         }
         if self.nearest.is_some() {
@@ -246,13 +251,27 @@ impl<'p, 'c> Collector<'p, 'c> {
         if let Some(trace) = &mut self.trace {
             trace.push((clustering.unwrap_or_default().to_vec(), self.body.len()));
         }
-        self.mark(clustering);
+        self.count += 1;
+        if self.count == 1 {
+            self.expect_more();
+        }
+        // Only behind a full page does the place of the last row matter.
+        if self.full() {
+            self.mark(clustering);
+        }
         Ok(self.counted())
     }
 
-    /// Counts a result row against the limits.
+    /// The first row is written: makes room for as many like it as LIMIT allows.
+    fn expect_more(&mut self) {
+        if let Some(left) = self.limit_left {
+            let rows = left.saturating_sub(1).min(self.budget.rows) as usize;
+            self.body.reserve(rows.saturating_mul(self.body.len()).min(BODY_BYTES_EXPECTED_MAX));
+        }
+    }
+
+    /// Holds the limits against a row that was just written.
     fn counted(&mut self) -> Flow {
-        self.count += 1;
         if let Some(left) = &mut self.limit_left {
             *left = left.saturating_sub(1);
             if *left == 0 {

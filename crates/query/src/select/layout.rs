@@ -15,6 +15,8 @@ pub struct Layout {
     pub clustering: Vec<(usize, usize)>,
     /// Slot by column id.
     regular: Vec<u16>,
+    /// The same, without columns of many cells.
+    plain: Vec<u16>,
     statics: Vec<u16>,
     /// Slots of properties of cells.
     pub infos: Vec<usize>,
@@ -43,6 +45,9 @@ impl Layout {
                 }
                 Source::Cell(place) => {
                     set(&mut layout.regular, place.column, slot);
+                    if !input.data_type.is_multi_cell() {
+                        set(&mut layout.plain, place.column, slot);
+                    }
                     layout.row_slots.push(slot);
                 }
                 Source::WriteTime(place, _) | Source::MaxWriteTime(place, _) | Source::Ttl(place, _) => {
@@ -64,6 +69,12 @@ impl Layout {
     #[inline]
     pub fn regular_slot(&self, column: ColumnId) -> Option<usize> {
         lookup(&self.regular, column)
+    }
+
+    /// The slot of a column whose value is one cell.
+    #[inline]
+    pub fn plain_slot(&self, column: ColumnId) -> Option<usize> {
+        lookup(&self.plain, column)
     }
 
     #[inline]

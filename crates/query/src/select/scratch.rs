@@ -123,9 +123,28 @@ impl Scratch {
             self.clustering(table, layout, clustering);
         }
         let origin = row.body().as_ptr() as usize;
+        // The value is a part of the image, so its address tells its place there.
+        let place = |value: &[u8]| {
+            let start = (value.as_ptr() as usize).wrapping_sub(origin) as u32;
+            Place::Row { start, len: value.len() as u32 }
+        };
         let mut done = None;
         let mut cells = row.cells();
-        while let Some(cell) = cells.next() {
+        loop {
+            let cell = match cells.next_plain() {
+                Some((column, value)) => match layout.plain_slot(column) {
+                    Some(slot) => {
+                        self.places[slot] = place(value);
+                        continue;
+                    }
+                    None if layout.regular_slot(column).is_none() => continue,
+                    None => cells.of_plain(column, value),
+                },
+                None => match cells.next() {
+                    Some(cell) => cell,
+                    None => break,
+                },
+            };
             let Some(slot) = layout.regular_slot(cell.column).filter(|_| done != Some(cell.column)) else {
                 continue;
             };
@@ -140,9 +159,7 @@ impl Scratch {
                     self.places[slot] = Place::Made { start: start as u32, len };
                 }
             } else if let Some(value) = cell.live_value(self.now_seconds) {
-                // The value is a part of the image, so its address tells its place there.
-                let start = (value.as_ptr() as usize).wrapping_sub(origin) as u32;
-                self.places[slot] = Place::Row { start, len: value.len() as u32 };
+                self.places[slot] = place(value);
             }
         }
         for info in infos.of_rows() {

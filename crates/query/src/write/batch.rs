@@ -79,12 +79,22 @@ impl BatchPlan {
             let plans: Vec<&WritePlan> = self.statements.iter().map(|s| &**s).collect();
             return conditional::execute_each(ctx, &plans, values, true).await.map(Some);
         }
-        let mutations = self.mutations(ctx, values)?;
-        self.check_size(ctx, &mutations)?;
-        if !mutations.is_empty() {
-            ctx.store.commit(Commit { mutations, now_seconds: ctx.request.now_seconds }).await?;
+        if let Some(commit) = self.commit(ctx, values)? {
+            ctx.store.commit(commit).await?;
         }
         Ok(None)
+    }
+
+    /// What a batch without conditions commits; `None` when it writes nothing.
+    pub fn commit<S: Store>(
+        &self,
+        ctx: &Context<'_, S>,
+        values: &[Values<'_>],
+    ) -> Result<Option<Commit>, QueryError> {
+        let mutations = self.mutations(ctx, values)?;
+        self.check_size(ctx, &mutations)?;
+        let now_seconds = ctx.request.now_seconds;
+        Ok((!mutations.is_empty()).then_some(Commit { mutations, now_seconds }))
     }
 
     /// One mutation per (table, partition), so that each partition changes at once.
@@ -117,7 +127,7 @@ impl BatchPlan {
             let builder = Builder { request: &request, ids: ctx.ids, batch_timestamp, conditional: false };
             let stamp = builder.stamp(plan)?;
             let targets = builder.targets(plan)?;
-            for mutation in builder.mutations(plan, &targets, &stamp)? {
+            for mutation in builder.mutations(plan, targets, &stamp)? {
                 if mutation.is_empty() {
                     continue;
                 }

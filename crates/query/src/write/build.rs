@@ -1,11 +1,11 @@
 //! From a write plan and its values to mutations.
 
 use super::cells::{Drafter, Drafts, Stamp, as_i32, as_i64};
-use super::plan::{Keys, WriteKind, WritePlan};
+use super::plan::{Assignment, AssignmentKind, Keys, WriteKind, WritePlan};
 use crate::context::{Ids, Request};
 use crate::error::QueryError;
 use crate::expr::{Evaluated, Expr};
-use crate::key;
+use crate::key::{self, KeyValues};
 use crate::restrict::Restrictions;
 use model::deletion::Deletion;
 use model::key::PartitionKey;
@@ -14,6 +14,9 @@ use store::{Mutation, RowPosition, Slice, TableId};
 
 /// Cassandra's limit: twenty years.
 const TTL_SECONDS_MAX: i32 = 20 * 365 * 24 * 60 * 60;
+
+/// Room for a typical row, so that writing one allocates once.
+const ROW_BYTES: usize = 256;
 
 /// Where one statement writes.
 pub(super) struct Targets {
@@ -94,14 +97,12 @@ impl<'a> Builder<'a, '_> {
         match &plan.keys {
             Keys::Values { partition, clustering } => {
                 let partition = self.key_values(plan, partition, true)?;
-                let partition: Vec<&[u8]> = partition.iter().map(|v| &v[..]).collect();
-                let partitions = vec![key::partition_key(&plan.table, &partition)?];
+                let partitions = vec![key::partition_key(&plan.table, partition.as_slice())?];
                 let rows = if plan.statics_only && clustering.is_empty() {
                     RowTargets::None
                 } else {
                     let clustering = self.key_values(plan, clustering, false)?;
-                    let clustering: Vec<&[u8]> = clustering.iter().map(|v| &v[..]).collect();
-                    RowTargets::Rows(vec![key::clustering_key(&plan.table, &clustering)?])
+                    RowTargets::Rows(vec![key::clustering_key(&plan.table, clustering.as_slice())?])
                 };
                 Ok(Targets { partitions, rows })
             }
@@ -130,37 +131,39 @@ impl<'a> Builder<'a, '_> {
         plan: &'a WritePlan,
         exprs: &'a [Expr],
         partition: bool,
-    ) -> Result<Vec<std::borrow::Cow<'a, [u8]>>, QueryError> {
+    ) -> Result<KeyValues<'a>, QueryError> {
         let columns = if partition { &plan.table.partition_key } else { &plan.table.clustering };
-        let value =
-            |(expr, column): (&'a Expr, &schema::Column)| match expr.evaluate(self.request, self.ids)? {
-                Evaluated::Value(bytes) => Ok(bytes),
-                Evaluated::Null => Err(QueryError::invalid(format!(
-                    "Invalid null value in condition for column {}",
-                    column.name
-                ))),
-                Evaluated::Unset => {
-                    Err(QueryError::invalid(format!("Invalid unset value for column {}", column.name)))
+        let mut values = KeyValues::default();
+        for (expr, column) in exprs.iter().zip(columns) {
+            let text = match expr.evaluate(self.request, self.ids)? {
+                Evaluated::Value(bytes) => {
+                    values.push(bytes);
+                    continue;
                 }
+                Evaluated::Null => format!("Invalid null value in condition for column {}", column.name),
+                Evaluated::Unset => format!("Invalid unset value for column {}", column.name),
             };
-        exprs.iter().zip(columns).map(value).collect()
+            return Err(QueryError::invalid(text));
+        }
+        Ok(values)
     }
 
     /// The mutations of one statement, one per partition.
     pub fn mutations(
         &self,
         plan: &'a WritePlan,
-        targets: &Targets,
+        targets: Targets,
         stamp: &Stamp,
     ) -> Result<Vec<Mutation>, QueryError> {
         let table = TableId(plan.table.id);
-        let mut out = Vec::with_capacity(targets.partitions.len());
-        for key in &targets.partitions {
-            let mut mutation = Mutation::new(table, key.clone());
+        let Targets { partitions, rows } = targets;
+        let mut out = Vec::with_capacity(partitions.len());
+        for key in partitions {
+            let mut mutation = Mutation::new(table, key);
             if plan.kind == WriteKind::Delete && plan.assignments.is_empty() {
-                delete_rows(&mut mutation, targets, stamp);
+                delete_rows(&mut mutation, &rows, stamp);
             } else {
-                self.write_rows(plan, targets, stamp, &mut mutation)?;
+                self.write_rows(plan, &rows, stamp, &mut mutation)?;
             }
             out.push(mutation);
         }
@@ -170,12 +173,12 @@ impl<'a> Builder<'a, '_> {
     fn write_rows(
         &self,
         plan: &'a WritePlan,
-        targets: &Targets,
+        targets: &RowTargets,
         stamp: &Stamp,
         mutation: &mut Mutation,
     ) -> Result<(), QueryError> {
         let drafter = Drafter { request: self.request, ids: self.ids };
-        let mut writer = RowWriter::new();
+        let mut writer = RowWriter::with_capacity(ROW_BYTES);
         if plan.assignments.iter().any(|a| a.is_static) {
             let mut drafts = Drafts::default();
             for assignment in plan.assignments.iter().filter(|a| a.is_static) {
@@ -188,9 +191,21 @@ impl<'a> Builder<'a, '_> {
             }
             mutation.deferred.extend(drafts.deferred(&RowPosition::Static, stamp));
         }
-        let RowTargets::Rows(rows) = &targets.rows else { return Ok(()) };
+        let RowTargets::Rows(rows) = targets else { return Ok(()) };
         // Only an INSERT leaves a row marker; counters have none.
         let marker = (plan.kind == WriteKind::Insert && !plan.is_counter()).then(|| stamp.marker());
+        if is_simple(plan) {
+            return rows.iter().try_for_each(|clustering| {
+                writer.begin(stamp.timestamp, marker, Deletion::NONE);
+                for assignment in &plan.assignments {
+                    drafter.write_simple(assignment, stamp, &mut writer)?;
+                }
+                if !writer.is_empty() {
+                    mutation.row(clustering, writer.view());
+                }
+                Ok(())
+            });
+        }
         for clustering in rows {
             let mut drafts = Drafts { cells: Vec::with_capacity(plan.assignments.len()), deferred: vec![] };
             for assignment in plan.assignments.iter().filter(|a| !a.is_static) {
@@ -201,14 +216,24 @@ impl<'a> Builder<'a, '_> {
             if !writer.is_empty() {
                 mutation.row(clustering, writer.view());
             }
-            mutation.deferred.extend(drafts.deferred(&RowPosition::Row(clustering.clone()), stamp));
+            if !drafts.deferred.is_empty() {
+                mutation.deferred.extend(drafts.deferred(&RowPosition::Row(clustering.clone()), stamp));
+            }
         }
         Ok(())
     }
 }
 
-fn delete_rows(mutation: &mut Mutation, targets: &Targets, stamp: &Stamp) {
-    match &targets.rows {
+/// Whether every assignment makes at most one cell, in column order: then there is nothing to sort and merge.
+fn is_simple(plan: &WritePlan) -> bool {
+    let one_cell = |a: &Assignment| {
+        !a.is_static && matches!(a.kind, AssignmentKind::Set(_)) && !a.data_type.is_multi_cell()
+    };
+    plan.assignments.iter().all(one_cell) && plan.assignments.is_sorted_by(|a, b| a.column < b.column)
+}
+
+fn delete_rows(mutation: &mut Mutation, targets: &RowTargets, stamp: &Stamp) {
+    match targets {
         RowTargets::None => mutation.delete_partition(stamp.deletion()),
         RowTargets::Rows(rows) => {
             let mut writer = RowWriter::new();

@@ -37,6 +37,14 @@ impl Stamp {
         Deletion { timestamp: self.deletion_timestamp, local_seconds: self.now_seconds }
     }
 
+    /// A cell with this value: for ever, or for the statement's TTL.
+    fn live<'v>(&self, value: &'v [u8]) -> CellState<'v> {
+        match self.ttl {
+            0 => CellState::Live(value),
+            ttl => CellState::Expiring { value, ttl, expiry: self.now_seconds.saturating_add(ttl) },
+        }
+    }
+
     pub fn marker(&self) -> Marker {
         let expiry = if self.ttl > 0 { self.now_seconds.saturating_add(self.ttl) } else { 0 };
         Marker { timestamp: self.timestamp, ttl: self.ttl, expiry }
@@ -73,6 +81,24 @@ pub(super) struct Drafter<'a, 'r> {
 }
 
 impl<'a> Drafter<'a, '_> {
+    /// Writes the cell of an assignment that makes one.
+    pub fn write_simple(
+        &self,
+        assignment: &'a Assignment,
+        stamp: &Stamp,
+        out: &mut RowWriter,
+    ) -> Result<(), QueryError> {
+        let AssignmentKind::Set(expr) = &assignment.kind else { return Ok(()) };
+        let value = self.evaluate(expr)?;
+        let state = match &value {
+            Evaluated::Unset => return Ok(()),
+            Evaluated::Null => CellState::Tombstone { local_seconds: stamp.now_seconds },
+            Evaluated::Value(value) => stamp.live(value),
+        };
+        out.cell(&Cell { column: assignment.column, path: None, timestamp: stamp.timestamp, state });
+        Ok(())
+    }
+
     /// Adds the cells of one assignment.
     pub fn assign(&self, assignment: &'a Assignment, out: &mut Drafts<'a>) -> Result<(), QueryError> {
         use AssignmentKind::*;
@@ -399,11 +425,7 @@ impl Draft<'_> {
     fn cell(&self, stamp: &Stamp) -> Cell<'_> {
         let now = stamp.now_seconds;
         let (timestamp, state) = match &self.what {
-            What::Value(value) if stamp.ttl > 0 => {
-                let expiry = now.saturating_add(stamp.ttl);
-                (stamp.timestamp, CellState::Expiring { value, ttl: stamp.ttl, expiry })
-            }
-            What::Value(value) => (stamp.timestamp, CellState::Live(value)),
+            What::Value(value) => (stamp.timestamp, stamp.live(value)),
             What::Tombstone => (stamp.timestamp, CellState::Tombstone { local_seconds: now }),
             // One less than the data, or the new elements would be deleted with the old ones.
             What::ComplexDeletion { replaced: true } => {

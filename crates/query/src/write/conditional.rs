@@ -37,16 +37,22 @@ pub(super) async fn execute_each<S: Store>(
     values: &[Values<'_>],
     batch: bool,
 ) -> Result<Rows, QueryError> {
-    let commit = prepare(ctx, plans, values)?;
+    let commit = commit(ctx, plans, values)?;
     let outcome = ctx.store.commit_if(commit).await?;
-    let Some(first) = plans.first() else { return Ok(Rows::empty(Arc::new([]))) };
-    if outcome.applied {
-        return Ok(applied_only(first, true));
-    }
-    Ok(failure(plans, &outcome, batch, ctx.request.now_seconds))
+    Ok(answer(plans, &outcome, batch, ctx.request.now_seconds))
 }
 
-fn prepare<S: Store>(
+/// What the client is told about the outcome.
+pub fn answer(plans: &[&WritePlan], outcome: &CasOutcome, batch: bool, now_seconds: u32) -> Rows {
+    match plans.first() {
+        None => Rows::empty(Arc::new([])),
+        Some(first) if outcome.applied => applied_only(first, true),
+        Some(_) => failure(plans, outcome, batch, now_seconds),
+    }
+}
+
+/// The statements as one conditional commit; `values[i]` belong to statement `i`.
+pub fn commit<S: Store>(
     ctx: &Context<'_, S>,
     plans: &[&WritePlan],
     values: &[Values<'_>],
@@ -71,7 +77,7 @@ fn prepare<S: Store>(
         if plan.condition.is_some() {
             add_check(plan, &targets, &request, ctx, &mut checks)?;
         }
-        mutations.extend(builder.mutations(plan, &targets, &stamp)?);
+        mutations.extend(builder.mutations(plan, targets, &stamp)?);
     }
     let Some((table, key)) = partition else {
         return Err(QueryError::invalid("A conditional batch needs at least one statement"));

@@ -37,13 +37,19 @@ async fn execute_with<S: Store>(ctx: &Context<'_, S>, plan: &WritePlan) -> Resul
     if plan.is_conditional() {
         return conditional::execute(ctx, &[plan], false).await.map(Some);
     }
+    if let Some(commit) = commit(ctx, plan)? {
+        ctx.store.commit(commit).await?;
+    }
+    Ok(None)
+}
+
+/// What a statement without conditions and JSON commits; `None` when it writes nothing.
+pub fn commit<S: Store>(ctx: &Context<'_, S>, plan: &WritePlan) -> Result<Option<Commit>, QueryError> {
     let builder = Builder { request: &ctx.request, ids: ctx.ids, batch_timestamp: None, conditional: false };
     let stamp = builder.stamp(plan)?;
     let targets = builder.targets(plan)?;
-    let mut mutations = builder.mutations(plan, &targets, &stamp)?;
+    let mut mutations = builder.mutations(plan, targets, &stamp)?;
     mutations.retain(|m| !m.is_empty());
-    if !mutations.is_empty() {
-        ctx.store.commit(Commit { mutations, now_seconds: ctx.request.now_seconds }).await?;
-    }
-    Ok(None)
+    let now_seconds = ctx.request.now_seconds;
+    Ok((!mutations.is_empty()).then_some(Commit { mutations, now_seconds }))
 }

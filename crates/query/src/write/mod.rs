@@ -13,7 +13,8 @@ mod json;
 mod plan;
 
 pub use batch::{BatchKind, BatchPlan};
-pub use execute::execute;
+pub use conditional::{answer as conditional_answer, commit as conditional_commit};
+pub use execute::{commit, execute};
 pub use plan::{
     Assignment, AssignmentKind, ConditionPlan, Conditions, ElementExpr, JsonSource, Keys, OperandExpr,
     WriteKind, WritePlan,

@@ -153,7 +153,7 @@ async fn execute(
     (operation, outcome)
 }
 
-fn kind(statement: &Statement, params: &QueryParams<'_>) -> (Operation, Attempt) {
+pub fn kind(statement: &Statement, params: &QueryParams<'_>) -> (Operation, Attempt) {
     let (operation, write) = match &statement.prepared.plan {
         Plan::Select(_) | Plan::Describe(_) | Plan::Explain(_) => (Operation::Read, None),
         Plan::Write(plan) if plan.is_conditional() => (Operation::Conditional, Some(WriteType::Cas)),
@@ -167,7 +167,7 @@ fn kind(statement: &Statement, params: &QueryParams<'_>) -> (Operation, Attempt)
 }
 
 /// One copy serves every level; only combinations that make no sense are refused.
-fn check_consistency(statement: &Statement, params: &QueryParams<'_>) -> Result<(), QueryError> {
+pub fn check_consistency(statement: &Statement, params: &QueryParams<'_>) -> Result<(), QueryError> {
     let serial = params.consistency.is_serial();
     if let Plan::Write(_) | Plan::Batch(_) = statement.prepared.plan
         && serial
@@ -186,7 +186,7 @@ fn check_consistency(statement: &Statement, params: &QueryParams<'_>) -> Result<
 }
 
 /// Values in marker order; named ones are matched by name.
-fn bind_values<'a>(statement: &Statement, values: &WireValues<'a>) -> Result<Vec<Bound<'a>>, QueryError> {
+pub fn bind_values<'a>(statement: &Statement, values: &WireValues<'a>) -> Result<Vec<Bound<'a>>, QueryError> {
     if !values.is_named() {
         return Ok(values.iter().map(bound).collect());
     }
@@ -203,7 +203,7 @@ fn bind_values<'a>(statement: &Statement, values: &WireValues<'a>) -> Result<Vec
         .collect()
 }
 
-fn bound(value: cql_wire::Value<'_>) -> Bound<'_> {
+pub fn bound(value: cql_wire::Value<'_>) -> Bound<'_> {
     match value {
         cql_wire::Value::Null => Bound::Null,
         cql_wire::Value::Unset => Bound::Unset,
@@ -211,7 +211,7 @@ fn bound(value: cql_wire::Value<'_>) -> Bound<'_> {
     }
 }
 
-fn request<'a>(shard: &Shard, params: &QueryParams<'a>, values: Values<'a>) -> query::Request<'a> {
+pub fn request<'a>(shard: &Shard, params: &QueryParams<'a>, values: Values<'a>) -> query::Request<'a> {
     let mut request = query::Request::new(values, shard.ids.now_micros());
     request.page_size = params.page_size;
     request.paging_state = params.paging_state;
@@ -229,12 +229,7 @@ async fn batch(
     trace_id: Option<[u8; 16]>,
     message: &Batch<'_>,
 ) -> Outcome {
-    let write = match message.batch_type {
-        BatchType::Logged => WriteType::Batch,
-        BatchType::Unlogged => WriteType::UnloggedBatch,
-        BatchType::Counter => WriteType::Counter,
-    };
-    let attempt = Attempt { consistency: message.params.consistency, write: Some(write) };
+    let (kind, attempt) = batch_kind(message);
     let fail = |e| Failure::Query(e, attempt);
     let session = peer.session.borrow().clone();
     let mut plans: Vec<Arc<WritePlan>> = Vec::with_capacity(message.statements.len());
@@ -259,11 +254,6 @@ async fn batch(
         plans.push(plan.clone());
         values.push(item.values.iter().map(bound).collect());
     }
-    let kind = match message.batch_type {
-        BatchType::Logged => BatchKind::Logged,
-        BatchType::Unlogged => BatchKind::Unlogged,
-        BatchType::Counter => BatchKind::Counter,
-    };
     let values: Vec<Values<'_>> = values.iter().map(|v| Values(v)).collect();
     let request = request(shard, &message.params, Values::NONE);
     let answer = shard.dialect.batch(&session, kind, plans, &values, request).await.map_err(fail)?;
@@ -271,15 +261,24 @@ async fn batch(
     Ok(())
 }
 
+pub fn batch_kind(message: &Batch<'_>) -> (BatchKind, Attempt) {
+    let (kind, write) = match message.batch_type {
+        BatchType::Logged => (BatchKind::Logged, WriteType::Batch),
+        BatchType::Unlogged => (BatchKind::Unlogged, WriteType::UnloggedBatch),
+        BatchType::Counter => (BatchKind::Counter, WriteType::Counter),
+    };
+    (kind, Attempt { consistency: message.params.consistency, write: Some(write) })
+}
+
 /// Counts a request while it is under way.
-struct InFlight {
+pub struct InFlight {
     shard: Rc<Shard>,
     peer: Rc<Peer>,
     bytes: u64,
 }
 
 impl InFlight {
-    fn enter(shard: &Rc<Shard>, peer: &Rc<Peer>, bytes: usize) -> InFlight {
+    pub fn enter(shard: &Rc<Shard>, peer: &Rc<Peer>, bytes: usize) -> InFlight {
         let bytes = bytes as u64;
         shard.metrics().in_flight.add(1);
         shard.metrics().in_flight_bytes.add(bytes);

@@ -1,11 +1,13 @@
 //! One client connection: bytes in, requests under way, answers out.
 //!
-//! The loop reads whatever has arrived, starts every complete request, polls each once (most reads
-//! finish right there), and writes all finished answers with one system call. Requests that wait for
-//! the log stay in a set and answer when they are done, out of order, as the protocol allows.
+//! The loop reads whatever has arrived, serves every complete request as far as it gets without waiting (most reads
+//! finish right there, see `at_once`), and writes all finished answers with one system call. Writes that wait for the
+//! log stay in a queue, everything else that waits in a set of tasks; they answer when they are done, out of order, as
+//! the protocol allows.
 //! Bounded: requests under way per connection, bytes under way per shard, time to finish a
 //! handshake and a message.
 
+mod at_once;
 mod auth;
 mod handle;
 mod reply;
@@ -16,18 +18,21 @@ mod trace;
 pub use startup::offered;
 pub use stream::Stream;
 
+use self::at_once::{AtOnce, Begun};
 use self::handle::{Head, Owned};
+use crate::metrics::Operation;
 use crate::shard::Shard;
 use cql::session::Session;
 use cql_wire::{Event, EventKinds, Opcode, Protocol, Reply, Response, ServerCodec, Stage};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use std::cell::{Cell, RefCell};
-use std::future::Future;
+use std::collections::VecDeque;
+use std::future::{Future, poll_fn};
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::broadcast;
 
@@ -61,13 +66,28 @@ pub struct Connection {
     stream: Stream,
     codec: ServerCodec,
     pending: FuturesUnordered<Pending>,
+    /// Writes on their way through the log, in its order.
+    begun: VecDeque<Begun>,
+    /// Requests answered since the last write to the socket.
+    answered: [u32; Operation::ALL.len()],
     events: Option<broadcast::Receiver<Event>>,
     framed: Vec<u8>,
+}
+
+/// How far the requests in the receive buffer got.
+enum Started {
+    /// As many as may be under way; a finished one or new bytes will wake the connection.
+    All,
+    /// The answers so far should be written first.
+    Some,
+    /// The connection must close.
+    Refused,
 }
 
 enum Wake {
     Read(std::io::Result<usize>),
     Done,
+    Logged,
     Event(Event),
     TooSlow,
 }
@@ -86,8 +106,17 @@ impl Connection {
             driver: RefCell::default(),
             authenticated: Cell::new(false),
         };
-        let (pending, framed) = (FuturesUnordered::new(), Vec::new());
-        Connection { shard, peer: Rc::new(peer), stream, codec, pending, events: None, framed }
+        Connection {
+            shard,
+            peer: Rc::new(peer),
+            stream,
+            codec,
+            pending: FuturesUnordered::new(),
+            begun: VecDeque::new(),
+            answered: Default::default(),
+            events: None,
+            framed: Vec::new(),
+        }
     }
 
     /// Serves the client until it leaves or breaks the rules.
@@ -103,26 +132,36 @@ impl Connection {
 
     async fn serve(&mut self) -> std::io::Result<()> {
         loop {
-            let go_on = self.start_requests();
+            let started = self.start_requests();
             self.flush().await?;
-            if !go_on {
-                return self.stream.shutdown().await;
+            match started {
+                Started::All => {}
+                // What is left arrived already: no more bytes may come to wake us.
+                Started::Some => continue,
+                Started::Refused => return self.stream.shutdown().await,
             }
             match self.wait().await {
                 Wake::Read(Ok(0)) => return Ok(()),
                 Wake::Read(Ok(count)) => self.shard.metrics().bytes_read.add(count as u64),
                 Wake::Read(Err(error)) => return Err(error),
                 Wake::Done => self.take_finished(),
+                Wake::Logged => self.answer_logged(),
                 Wake::Event(event) => self.announce(event),
                 Wake::TooSlow => return Err(std::io::ErrorKind::TimedOut.into()),
             }
         }
     }
 
-    /// Starts every complete request in the buffer; `false` when the connection must close.
-    fn start_requests(&mut self) -> bool {
+    /// Starts every complete request in the buffer, until the answers are a good deal to write.
+    fn start_requests(&mut self) -> Started {
         let limit = self.shard.shared.config.limits.in_flight_per_connection_max;
-        while self.peer.in_flight.get() < limit && self.peer.outbox.borrow().len() < WRITE_BYTES {
+        let arrived = Instant::now();
+        let mut started = Started::All;
+        while self.peer.in_flight.get() < limit {
+            if self.peer.outbox.borrow().len() >= WRITE_BYTES {
+                started = Started::Some;
+                break;
+            }
             if self.peer.authenticated.take() {
                 self.codec.authenticated();
             }
@@ -139,22 +178,38 @@ impl Connection {
                             self.startup(head, outcome);
                         }
                         Opcode::Options => startup::supported(&self.shard, &self.peer, head),
-                        opcode => {
-                            let request = Owned { head, opcode, body: envelope.body.into() };
-                            self.start(request);
-                        }
+                        opcode => match at_once::serve(&self.shard, &self.peer, head, &envelope, arrived) {
+                            AtOnce::Answered(operation) => self.answered[operation as usize] += 1,
+                            AtOnce::Begun(begun) => self.begun.push_back(begun),
+                            AtOnce::NotYet => {
+                                let request = Owned { head, opcode, body: envelope.body.into() };
+                                self.start(request);
+                            }
+                        },
                     }
                 }
                 Err(refusal) => {
                     self.shard.metrics().error(refusal.error.kind.code());
                     refusal.encode(&mut self.peer.outbox.borrow_mut());
                     if refusal.close {
-                        return false;
+                        return Started::Refused;
                     }
                 }
             }
         }
-        true
+        self.record_answered(arrived);
+        started
+    }
+
+    /// One look at the clock for all requests that were answered together.
+    fn record_answered(&mut self, arrived: Instant) {
+        if self.answered.iter().all(|&count| count == 0) {
+            return;
+        }
+        let micros = arrived.elapsed().as_micros() as u64;
+        for ((operation, _), count) in Operation::ALL.iter().zip(&mut self.answered) {
+            self.shard.metrics().record_many(*operation, micros, u64::from(std::mem::take(count)));
+        }
     }
 
     /// STARTUP changes the framing, so answers before it go out in the old one.
@@ -196,6 +251,17 @@ impl Connection {
         let mut context = Context::from_waker(Waker::noop());
         while let Poll::Ready(Some(())) = self.pending.poll_next_unpin(&mut context) {}
         self.subscribe();
+    }
+
+    /// Answers the writes that the log has made safe.
+    fn answer_logged(&mut self) {
+        let now = Instant::now();
+        while let Some(first) = self.begun.front()
+            && let Some(outcome) = self.shard.dialect.store.outcome_of(first.number)
+            && let Some(begun) = self.begun.pop_front()
+        {
+            begun.finish(&self.shard, &self.peer, outcome, now);
+        }
     }
 
     fn announce(&mut self, event: Event) {
@@ -268,8 +334,15 @@ impl Connection {
         };
         let buffer = self.codec.receive_buffer();
         buffer.reserve(READ_BYTES);
+        let first = self.begun.front().map(|begun| begun.number);
+        let store = &self.shard.dialect.store;
+        let logged = poll_fn(|context| match first {
+            Some(number) => store.poll_outcome(number, context).map(drop),
+            None => Poll::Pending,
+        });
         tokio::select! {
             biased;
+            () = logged, if first.is_some() => Wake::Logged,
             Some(()) = self.pending.next(), if !self.pending.is_empty() => Wake::Done,
             count = self.stream.read_buf(buffer), if may_read => Wake::Read(count),
             event = event => Wake::Event(event),

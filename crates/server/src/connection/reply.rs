@@ -31,6 +31,11 @@ pub fn ready(peer: &Peer, head: Head) {
     Response::Ready.encode(&reply(head, None, &[]), &mut peer.outbox.borrow_mut());
 }
 
+/// The answer to a write.
+pub fn void(peer: &Peer, head: Head) {
+    Response::Void.encode(&reply(head, None, &[]), &mut peer.outbox.borrow_mut());
+}
+
 /// A message that does not decode.
 pub fn refuse(shard: &Shard, peer: &Peer, head: Head, error: &WireError) {
     let error = ErrorMessage::new(ErrorKind::Protocol, error.to_string());
@@ -83,7 +88,9 @@ pub fn answer(
                 }
                 Metadata::Prepared { skip, .. } => (skip, None),
             };
-            let metadata = RowsMetadata { columns: &statement.result, skip, changed_id };
+            let written = statement.written_result(head.protocol.version);
+            let metadata =
+                RowsMetadata { columns: &statement.result, skip, changed_id, written: Some(&written) };
             put_rows(peer, &reply(head, trace_id, &answer.warnings), metadata, rows);
         }
         _ => unprepared_answer(shard, peer, head, trace_id, answer),

@@ -1,0 +1,124 @@
+//! Statements without waiting: reads that are ready at once, writes up to the commit they make.
+//!
+//! A server with many requests under way asks here first, because what needs no waiting needs no task either.
+//! Guarantees: `None` means that nothing has happened, and that [`Dialect::execute`] is the way.
+
+use crate::prepared::{Plan, Prepared};
+use crate::roles;
+use crate::session::{Answer, Dialect, Session};
+use query::write::{self, BatchPlan, WritePlan};
+use query::{QueryError, Request, Rows, Values};
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+use store::{CasOutcome, Commit, ConditionalCommit, Store};
+
+/// A write that has only to be given to the store.
+pub enum Write {
+    /// There is nothing to change.
+    Nothing,
+    Plain(Commit),
+    /// The outcome becomes an answer with [`decided`].
+    Conditional(ConditionalCommit),
+}
+
+impl<S: Store> Dialect<S> {
+    /// Executes the statement if it is a read that does not have to wait for anything.
+    pub fn read_now(
+        &self,
+        session: &Session,
+        prepared: &Prepared,
+        request: Request<'_>,
+    ) -> Option<Result<Answer, QueryError>> {
+        match &prepared.plan {
+            Plan::Select(_) => at_once(self.execute(session, prepared, request)),
+            _ => None,
+        }
+    }
+
+    /// What the statement wants to commit, if it is a write.
+    pub fn write_now(
+        &self,
+        session: &Session,
+        prepared: &Prepared,
+        request: Request<'_>,
+    ) -> Option<Result<Write, QueryError>> {
+        if !matches!(prepared.plan, Plan::Write(_) | Plan::Batch(_)) {
+            return None;
+        }
+        if let Err(error) = self.check_values(prepared, &request) {
+            return Some(Err(error));
+        }
+        if session.role.is_some()
+            && let Err(error) = at_once(roles::authorize(self, session, prepared, request.now_micros))?
+        {
+            return Some(Err(error));
+        }
+        let ctx = self.context(request);
+        let write = match &prepared.plan {
+            Plan::Write(plan) if plan.json.is_some() => return None,
+            Plan::Write(plan) if plan.is_conditional() => {
+                write::conditional_commit(&ctx, &[plan], &[ctx.request.values]).map(Write::Conditional)
+            }
+            Plan::Write(plan) => write::commit(&ctx, plan).map(Write::of),
+            Plan::Batch(batch) => {
+                let values = vec![ctx.request.values; batch.statements.len()];
+                batch_commit(&ctx, batch, &values)?
+            }
+            _ => return None,
+        };
+        // Whoever warns takes the long way, which passes warnings on.
+        ctx.warnings.borrow().is_empty().then_some(write)
+    }
+
+    /// What the protocol's BATCH message wants to commit; conditional batches are not for here.
+    pub fn batch_now(
+        &self,
+        session: &Session,
+        batch: &BatchPlan,
+        values: &[Values<'_>],
+        request: Request<'_>,
+    ) -> Option<Result<Write, QueryError>> {
+        if session.role.is_some()
+            && let Err(error) =
+                at_once(roles::authorize_writes(self, session, &batch.statements, request.now_micros))?
+        {
+            return Some(Err(error));
+        }
+        if let Err(error) = batch.check() {
+            return Some(Err(error));
+        }
+        let ctx = self.context(request);
+        let write = batch_commit(&ctx, batch, values)?;
+        ctx.warnings.borrow().is_empty().then_some(write)
+    }
+}
+
+fn batch_commit<S: Store>(
+    ctx: &query::Context<'_, S>,
+    batch: &BatchPlan,
+    values: &[Values<'_>],
+) -> Option<Result<Write, QueryError>> {
+    if batch.statements.iter().any(|s| s.is_conditional()) {
+        return None;
+    }
+    Some(batch.commit(ctx, values).map(Write::of))
+}
+
+impl Write {
+    fn of(commit: Option<Commit>) -> Write {
+        commit.map_or(Write::Nothing, Write::Plain)
+    }
+}
+
+/// The answer to a conditional statement (no batch) whose commit was decided.
+pub fn decided(plan: &WritePlan, outcome: &CasOutcome, now_seconds: u32) -> Rows {
+    write::conditional_answer(&[plan], outcome, false, now_seconds)
+}
+
+/// The result of a future that is ready when it is first asked.
+fn at_once<T>(future: impl Future<Output = T>) -> Option<T> {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => Some(value),
+        Poll::Pending => None,
+    }
+}

@@ -1,0 +1,257 @@
+//! Requests that need not wait, served in place: read from the receive buffer, answered into the outbox, without a copy and
+//! without a task of their own. Writes are begun the same way; what is left of them until the log has them is a number.
+//!
+//! Guarantees: [`AtOnce::NotYet`] means that nothing has happened; the request then takes the long way (`handle`).
+
+use super::handle::{self, Failure, Head, InFlight};
+use super::{Peer, reply};
+use crate::errors::Attempt;
+use crate::metrics::Operation;
+use crate::shard::Shard;
+use crate::statements::Statement;
+use cql::immediate::{Write, decided};
+use cql::prepared::Plan;
+use cql::session::{Answer, Response};
+use cql_wire::{Batch, BatchQuery, Envelope, Opcode, QueryParams, Request, flags};
+use query::write::BatchPlan;
+use query::{Bound, QueryError, Values};
+use std::rc::Rc;
+use std::time::Instant;
+use store::StoreError;
+
+/// Bound values kept on the stack; statements with more have them on the heap.
+const VALUES_INLINE: usize = 16;
+
+/// How far a request got.
+pub enum AtOnce {
+    /// The answer is in the outbox.
+    Answered(Operation),
+    Begun(Begun),
+    NotYet,
+}
+
+/// A write on its way through the log.
+pub struct Begun {
+    /// What the store knows it by.
+    pub number: u64,
+    head: Head,
+    operation: Operation,
+    attempt: Attempt,
+    started: Instant,
+    answer: Then,
+    _in_flight: InFlight,
+}
+
+/// What the client is told when the write is safe.
+enum Then {
+    Void,
+    /// An answer that is ready to be sent.
+    Encoded(Vec<u8>),
+}
+
+impl Begun {
+    /// Answers the write; `now` is when it was found to be done.
+    pub fn finish(self, shard: &Shard, peer: &Peer, outcome: Result<(), StoreError>, now: Instant) {
+        match (outcome, self.answer) {
+            (Ok(()), Then::Void) => reply::void(peer, self.head),
+            (Ok(()), Then::Encoded(bytes)) => peer.outbox.borrow_mut().extend_from_slice(&bytes),
+            (Err(error), _) => {
+                let failure = Failure::Query(error.into(), self.attempt);
+                reply::failure(shard, peer, self.head, failure, None);
+            }
+        }
+        let elapsed = now.saturating_duration_since(self.started);
+        shard.metrics().record(self.operation, elapsed.as_micros() as u64);
+    }
+}
+
+/// One request and where it came from.
+struct Asked<'a> {
+    shard: &'a Rc<Shard>,
+    peer: &'a Rc<Peer>,
+    head: Head,
+    body_bytes: usize,
+    started: Instant,
+}
+
+/// Serves the request if it needs no waiting; `started` is when its bytes arrived.
+pub fn serve(
+    shard: &Rc<Shard>,
+    peer: &Rc<Peer>,
+    head: Head,
+    envelope: &Envelope<'_>,
+    started: Instant,
+) -> AtOnce {
+    let in_flight = shard.metrics().in_flight_bytes.get() as usize + envelope.body.len();
+    let prompt = matches!(envelope.opcode, Opcode::Execute | Opcode::Batch)
+        && head.flags & flags::TRACING == 0
+        && in_flight <= shard.shared.config.limits.in_flight_bytes_max;
+    if !prompt {
+        return AtOnce::NotYet;
+    }
+    let asked = Asked { shard, peer, head, body_bytes: envelope.body.len(), started };
+    match Request::decode(head.protocol, envelope) {
+        Ok(Request::Execute { id, result_metadata_id, params }) => {
+            let Some(statement) = shard.statement(id) else { return AtOnce::NotYet };
+            let metadata =
+                reply::Metadata::Prepared { known_id: result_metadata_id, skip: params.skip_metadata };
+            asked.execute(&statement, &params, metadata)
+        }
+        Ok(Request::Batch(message)) => asked.batch(&message),
+        // The long way says what is wrong.
+        _ => AtOnce::NotYet,
+    }
+}
+
+impl Asked<'_> {
+    fn execute(
+        &self,
+        statement: &Statement,
+        params: &QueryParams<'_>,
+        metadata: reply::Metadata<'_>,
+    ) -> AtOnce {
+        let plan = &statement.prepared.plan;
+        if !matches!(plan, Plan::Select(_) | Plan::Write(_) | Plan::Batch(_)) {
+            return AtOnce::NotYet;
+        }
+        let (operation, attempt) = handle::kind(statement, params);
+        let failed = |error| self.failed(operation, error, attempt);
+        if let Err(error) = handle::check_consistency(statement, params) {
+            return failed(error);
+        }
+        let mut inline = [Bound::Null; VALUES_INLINE];
+        let many: Vec<Bound<'_>>;
+        let count = params.values.len();
+        let values = if count <= VALUES_INLINE && !params.values.is_named() {
+            inline
+                .iter_mut()
+                .zip(params.values.iter())
+                .for_each(|(slot, value)| *slot = handle::bound(value));
+            &inline[..count]
+        } else {
+            many = match handle::bind_values(statement, &params.values) {
+                Ok(values) => values,
+                Err(error) => return failed(error),
+            };
+            &many[..]
+        };
+        let request = handle::request(self.shard, params, Values(values));
+        let dialect = &self.shard.dialect;
+        let session = self.peer.session.borrow();
+        if let Plan::Select(_) = plan {
+            let read = dialect.store.only_here(|| dialect.read_now(&session, &statement.prepared, request));
+            return match read {
+                None => AtOnce::NotYet,
+                Some(Err(error)) => failed(error),
+                Some(Ok(answer)) => {
+                    reply::answer(self.shard, self.peer, self.head, None, statement, answer, metadata);
+                    AtOnce::Answered(operation)
+                }
+            };
+        }
+        let write = dialect.write_now(&session, &statement.prepared, request);
+        self.begin(write, operation, attempt, Some(statement))
+    }
+
+    /// Gives a write to the store.
+    fn begin(
+        &self,
+        write: Option<Result<Write, QueryError>>,
+        operation: Operation,
+        attempt: Attempt,
+        statement: Option<&Statement>,
+    ) -> AtOnce {
+        let store = &self.shard.dialect.store;
+        let begun = match write {
+            None => return AtOnce::NotYet,
+            Some(Err(error)) => return self.failed(operation, error, attempt),
+            Some(Ok(Write::Nothing)) => {
+                reply::void(self.peer, self.head);
+                return AtOnce::Answered(operation);
+            }
+            Some(Ok(Write::Plain(mut commit))) => {
+                store.begin(&mut commit).map(|begun| begun.map(|number| (number, Then::Void)))
+            }
+            Some(Ok(Write::Conditional(mut commit))) => {
+                let Some(Plan::Write(plan)) = statement.map(|s| &s.prepared.plan) else {
+                    return AtOnce::NotYet;
+                };
+                let decision = store.begin_if(&mut commit);
+                let Some(Ok((outcome, number))) = decision else {
+                    return self.not_begun(decision.map(|d| d.map(drop)), operation, attempt);
+                };
+                let rows = decided(plan, &outcome, commit.now_seconds);
+                let answer = Answer { response: Response::Rows(rows), warnings: Vec::new() };
+                match number {
+                    None => {
+                        reply::unprepared_answer(self.shard, self.peer, self.head, None, answer);
+                        return AtOnce::Answered(operation);
+                    }
+                    Some(number) => Some(Ok((number, Then::Encoded(self.encoded(answer))))),
+                }
+            }
+        };
+        match begun {
+            Some(Ok((number, answer))) => AtOnce::Begun(Begun {
+                number,
+                head: self.head,
+                operation,
+                attempt,
+                started: self.started,
+                answer,
+                _in_flight: InFlight::enter(self.shard, self.peer, self.body_bytes),
+            }),
+            not_begun => self.not_begun(not_begun.map(|b| b.map(drop)), operation, attempt),
+        }
+    }
+
+    fn not_begun(
+        &self,
+        why: Option<Result<(), StoreError>>,
+        operation: Operation,
+        attempt: Attempt,
+    ) -> AtOnce {
+        match why {
+            Some(Err(error)) => self.failed(operation, error.into(), attempt),
+            Some(Ok(())) | None => AtOnce::NotYet,
+        }
+    }
+
+    /// The answer as bytes of its own, to be sent later.
+    fn encoded(&self, answer: Answer) -> Vec<u8> {
+        let others = std::mem::take(&mut *self.peer.outbox.borrow_mut());
+        reply::unprepared_answer(self.shard, self.peer, self.head, None, answer);
+        std::mem::replace(&mut *self.peer.outbox.borrow_mut(), others)
+    }
+
+    fn batch(&self, message: &Batch<'_>) -> AtOnce {
+        let mut statements = Vec::with_capacity(message.statements.len());
+        let mut bound: Vec<Bound<'_>> = Vec::with_capacity(4 * message.statements.len());
+        let mut ends = Vec::with_capacity(message.statements.len());
+        for item in message.statements.iter() {
+            let BatchQuery::Prepared(id) = item.query else { return AtOnce::NotYet };
+            let Some(statement) = self.shard.statement(id) else { return AtOnce::NotYet };
+            let Plan::Write(plan) = &statement.prepared.plan else { return AtOnce::NotYet };
+            if item.values.len() != statement.prepared.markers.len() || plan.is_conditional() {
+                return AtOnce::NotYet;
+            }
+            statements.push(plan.clone());
+            bound.extend(item.values.iter().map(handle::bound));
+            ends.push(bound.len());
+        }
+        let mut start = 0;
+        let values: Vec<Values<'_>> =
+            ends.iter().map(|&end| Values(&bound[std::mem::replace(&mut start, end)..end])).collect();
+        let (kind, attempt) = handle::batch_kind(message);
+        let batch = BatchPlan { kind, statements, timestamp: None };
+        let request = handle::request(self.shard, &message.params, Values::NONE);
+        let session = self.peer.session.borrow();
+        let write = self.shard.dialect.batch_now(&session, &batch, &values, request);
+        self.begin(write, Operation::Batch, attempt, None)
+    }
+
+    fn failed(&self, operation: Operation, error: QueryError, attempt: Attempt) -> AtOnce {
+        reply::failure(self.shard, self.peer, self.head, Failure::Query(error, attempt), None);
+        AtOnce::Answered(operation)
+    }
+}
