@@ -52,6 +52,12 @@ pub struct ServeOptions {
     /// Name of the cluster that clients see [default: Partita]
     #[arg(long, env = "PARTITA_CLUSTER_NAME", value_name = "NAME")]
     cluster_name: Option<String>,
+    /// Data center that clients see and `NetworkTopologyStrategy` names [default: datacenter1]
+    #[arg(long, env = "PARTITA_DATACENTER", value_name = "NAME")]
+    datacenter: Option<String>,
+    /// Rack that clients see [default: rack1]
+    #[arg(long, env = "PARTITA_RACK", value_name = "NAME")]
+    rack: Option<String>,
     /// Serve on addresses other machines can reach although anybody may connect (no authentication)
     #[arg(long, env = "PARTITA_ALLOW_ANYBODY_ON_THE_NETWORK")]
     allow_anybody_on_the_network: bool,
@@ -67,6 +73,18 @@ pub struct ServeOptions {
     /// Longest request, in MiB [default: 16]
     #[arg(long, env = "PARTITA_FRAME_MIB_MAX", value_name = "MIB")]
     frame_mib_max: Option<usize>,
+    /// Requests of one connection under way at once; more wait in the socket [default: 1024]
+    #[arg(long, env = "PARTITA_IN_FLIGHT_MAX", value_name = "N")]
+    in_flight_max: Option<usize>,
+    /// Bytes of requests under way on one shard, in MiB; more are refused as overloaded [default: 256]
+    #[arg(long, env = "PARTITA_IN_FLIGHT_MIB_MAX", value_name = "MIB")]
+    in_flight_mib_max: Option<usize>,
+    /// Memory for the texts of prepared statements, in MiB [default: 16]
+    #[arg(long, env = "PARTITA_STATEMENTS_MIB_MAX", value_name = "MIB")]
+    statements_mib_max: Option<usize>,
+    /// Longest page of a result, in MiB [default: 8]
+    #[arg(long, env = "PARTITA_PAGE_MIB_MAX", value_name = "MIB")]
+    page_mib_max: Option<usize>,
     /// Log level: error, warn, info, debug, trace, or per module [default: info]
     #[arg(long, env = "PARTITA_LOG", value_name = "LEVEL")]
     log: Option<String>,
@@ -126,6 +144,8 @@ impl ServeOptions {
             auth,
             tls: merged.tls_cert.clone().zip(merged.tls_key.clone()).map(|(cert, key)| Tls { cert, key }),
             cluster_name: merged.cluster_name.clone().unwrap_or_else(|| "Partita".into()),
+            data_center: merged.datacenter.clone().unwrap_or_else(|| "datacenter1".into()),
+            rack: merged.rack.clone().unwrap_or_else(|| "rack1".into()),
             limits: merged.limits(),
         };
         let log = merged.log.unwrap_or_else(|| "info".into());
@@ -134,12 +154,16 @@ impl ServeOptions {
 
     fn limits(&self) -> Limits {
         let defaults = Limits::default();
-        let mib = |value: Option<usize>, default: usize| value.map_or(default, |m| m << 20);
+        let mib = |value: Option<usize>, default: usize| value.map_or(default, |m| m.saturating_mul(1 << 20));
         Limits {
             memtable_bytes_max: mib(self.memtable_mib, defaults.memtable_bytes_max),
             cache_bytes_max: mib(self.cache_mib, defaults.cache_bytes_max),
             connections_max: self.connections_max.unwrap_or(defaults.connections_max),
             frame_bytes_max: mib(self.frame_mib_max, defaults.frame_bytes_max),
+            in_flight_per_connection_max: self.in_flight_max.unwrap_or(defaults.in_flight_per_connection_max),
+            in_flight_bytes_max: mib(self.in_flight_mib_max, defaults.in_flight_bytes_max),
+            statement_bytes_max: mib(self.statements_mib_max, defaults.statement_bytes_max),
+            page_bytes_max: mib(self.page_mib_max, defaults.page_bytes_max),
             ..defaults
         }
     }
@@ -170,12 +194,18 @@ impl ServeOptions {
             tls_key: self.tls_key.or(file.tls_key),
             engine: self.engine.or(file.engine),
             cluster_name: self.cluster_name.or(file.cluster_name),
+            datacenter: self.datacenter.or(file.datacenter),
+            rack: self.rack.or(file.rack),
             allow_anybody_on_the_network: self.allow_anybody_on_the_network
                 || file.allow_anybody_on_the_network,
             memtable_mib: self.memtable_mib.or(file.memtable_mib),
             cache_mib: self.cache_mib.or(file.cache_mib),
             connections_max: self.connections_max.or(file.connections_max),
             frame_mib_max: self.frame_mib_max.or(file.frame_mib_max),
+            in_flight_max: self.in_flight_max.or(file.in_flight_max),
+            in_flight_mib_max: self.in_flight_mib_max.or(file.in_flight_mib_max),
+            statements_mib_max: self.statements_mib_max.or(file.statements_mib_max),
+            page_mib_max: self.page_mib_max.or(file.page_mib_max),
             log: self.log.or(file.log),
             log_json: self.log_json || file.log_json,
         }
@@ -184,6 +214,21 @@ impl ServeOptions {
     fn check(&self) -> Result<(), String> {
         if self.shards == Some(0) || self.shards.is_some_and(|n| n > 256) {
             return Err("--shards must be between 1 and 256".into());
+        }
+        let positive = [
+            ("connections-max", self.connections_max),
+            ("frame-mib-max", self.frame_mib_max),
+            ("in-flight-max", self.in_flight_max),
+            ("in-flight-mib-max", self.in_flight_mib_max),
+            ("statements-mib-max", self.statements_mib_max),
+            ("page-mib-max", self.page_mib_max),
+            ("memtable-mib", self.memtable_mib),
+        ];
+        if let Some((name, _)) = positive.iter().find(|(_, value)| *value == Some(0)) {
+            return Err(format!("--{name} must be at least 1: with 0 nothing could be served"));
+        }
+        if self.frame_mib_max.is_some_and(|mib| mib > 256) {
+            return Err("--frame-mib-max must be at most 256, the longest message of the protocol".into());
         }
         if self.tls_cert.is_some() != self.tls_key.is_some() {
             return Err("TLS needs both tls-cert and tls-key".into());

@@ -16,6 +16,9 @@ pub struct Config {
     pub auth: Auth,
     pub tls: Option<Tls>,
     pub cluster_name: String,
+    /// What clients see as this node's place; keyspaces with `NetworkTopologyStrategy` name the data center.
+    pub data_center: String,
+    pub rack: String,
     pub limits: Limits,
 }
 
@@ -33,6 +36,8 @@ impl Config {
             auth: Auth::None,
             tls: None,
             cluster_name: "Partita".into(),
+            data_center: "datacenter1".into(),
+            rack: "rack1".into(),
             limits: Limits::default(),
         }
     }

@@ -64,6 +64,7 @@ pub fn render(shared: &Shared) -> String {
     );
     let refused = shared.refused_connections.load(Ordering::Relaxed);
     simple(&mut out, "partita_connections_refused_total", "counter", "Connections over the limit", refused);
+    memory(&mut out, shared);
     engine(&mut out, shared);
     out
 }
@@ -160,6 +161,41 @@ fn engine(out: &mut String, shared: &Shared) {
     for shard in 0..shared.config.shards {
         let _ = writeln!(out, "{name}{{shard=\"{shard}\"}} {}", shared.engine.queue_depth(shard));
     }
+}
+
+/// What each budget holds and may hold.
+fn memory(out: &mut String, shared: &Shared) {
+    let limits = &shared.config.limits;
+    let cache = shared.engine.cache_counts();
+    let requests: u64 = shared.metrics.iter().map(|m| m.in_flight_bytes.get()).sum();
+    let budgets = [
+        ("memtables", shared.engine.metrics().memtable_bytes.get(), limits.memtable_bytes_max),
+        ("cache", cache.bytes, limits.cache_bytes_max),
+        ("statements", shared.registry.size().1 as u64, limits.statement_bytes_max),
+        ("requests", requests, limits.in_flight_bytes_max.saturating_mul(shared.config.shards)),
+    ];
+    head(out, "partita_memory_bytes", "gauge", "Bytes held, by budget");
+    for (budget, bytes, _) in budgets {
+        let _ = writeln!(out, "partita_memory_bytes{{budget=\"{budget}\"}} {bytes}");
+    }
+    head(out, "partita_memory_bytes_max", "gauge", "Bytes that may be held, by budget");
+    for (budget, _, max) in budgets {
+        let _ = writeln!(out, "partita_memory_bytes_max{{budget=\"{budget}\"}} {max}");
+    }
+    if let Some(bytes) = resident_bytes() {
+        let help = "Resident memory of the process";
+        simple(out, "process_resident_memory_bytes", "gauge", help, bytes);
+    }
+    simple(out, "partita_cache_hits_total", "counter", "Blocks found in the cache", cache.hits);
+    simple(out, "partita_cache_misses_total", "counter", "Blocks read from files", cache.misses);
+}
+
+/// `None` where there is no /proc.
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kib << 10)
 }
 
 type Pick = fn(&ShardMetrics) -> &Counter;

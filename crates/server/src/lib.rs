@@ -5,6 +5,7 @@
 
 mod accept;
 mod auth;
+mod clients;
 pub mod config;
 mod connection;
 mod errors;

@@ -1,5 +1,6 @@
 //! What one shard of the server owns: the dialect on its store, its statements, its counters.
 
+use crate::clients::Clients;
 use crate::config::{Auth, Config};
 use crate::metrics::ShardMetrics;
 use crate::statements::{Bound, Registry, Source, Statement};
@@ -19,6 +20,7 @@ pub struct Shared {
     pub config: Config,
     pub catalogue: Arc<SharedCatalogue>,
     pub registry: Registry,
+    pub clients: Clients,
     pub metrics: Vec<ShardMetrics>,
     /// Topology, status and schema events for clients that registered.
     pub events: broadcast::Sender<Event>,

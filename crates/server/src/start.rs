@@ -1,6 +1,7 @@
 //! Starting and stopping: engine, shard threads, listeners.
 
 use crate::accept::{self, Arrival, Spread};
+use crate::clients::LiveTables;
 use crate::config::{Config, Durability};
 use crate::metrics::ShardMetrics;
 use crate::review::SchemaReview;
@@ -81,7 +82,8 @@ impl Server {
             .map_err(|e| StartError(e.to_string()))?;
         let catalogue = SharedCatalogue::open(opened.catalogue.as_deref(), clock.micros())
             .map_err(|e| StartError(e.to_string()))?
-            .reviewed_by(SchemaReview);
+            .reviewed_by(SchemaReview)
+            .in_data_center(&config.data_center);
         let shared = Arc::new(Shared {
             supported: connection::offered(
                 config.shards,
@@ -89,6 +91,7 @@ impl Server {
                 config.tls.is_some(),
             ),
             registry: Registry::new(config.limits.statement_bytes_max),
+            clients: Default::default(),
             metrics: (0..config.shards).map(|_| ShardMetrics::default()).collect(),
             events: broadcast::channel(EVENTS_MAX).0,
             refused_connections: Default::default(),
@@ -97,6 +100,7 @@ impl Server {
             config,
         });
         let system = Arc::new(SystemTables::new(node_info(&shared), shared.catalogue.clone()));
+        system.set_live(Arc::new(LiveTables(shared.clone())));
         let stage = Arc::new(watch::channel(Stage::Serving).0);
         let (senders, receivers): (Vec<_>, Vec<_>) =
             (0..shared.config.shards).map(|_| mpsc::unbounded_channel::<Arrival>()).unzip();
@@ -216,7 +220,8 @@ async fn run_shard(
     let passwords = Box::new(auth::Bcrypt);
     let dialect =
         Dialect::new(store, shared.catalogue.clone(), system, Box::new(ids.clone()), limits, passwords);
-    let shard = Rc::new(Shard { index, dialect, ids, bound: Bound::default(), shared });
+    let bound = Bound::new(shared.config.limits.statement_bytes_max);
+    let shard = Rc::new(Shard { index, dialect, ids, bound, shared });
     let outcome = if index == 0 { bootstrap(&shard).await } else { Ok(()) };
     // The starter waits for exactly one message per shard; if it is gone, so is the server.
     let _ = ready.send(outcome);
@@ -275,6 +280,8 @@ fn node_info(shared: &Shared) -> NodeInfo {
     let config = &shared.config;
     NodeInfo {
         cluster_name: config.cluster_name.clone(),
+        data_center: config.data_center.clone(),
+        rack: config.rack.clone(),
         address: config.cql.ip(),
         port: config.cql.port(),
         host_id: shared.catalogue.host_id(),

@@ -6,7 +6,7 @@
 
 use cql::prepared::Prepared;
 use cql_wire::{ColumnSpec, Version, WrittenColumns};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::rc::Rc;
@@ -62,6 +62,12 @@ impl Registry {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner).by_id.get(&id).cloned()
     }
 
+    /// Every statement that can be executed by its id.
+    pub fn all(&self) -> Vec<(StatementId, Source)> {
+        let texts = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        texts.by_id.iter().map(|(id, source)| (*id, source.clone())).collect()
+    }
+
     /// (statements, bytes), for metrics.
     pub fn size(&self) -> (usize, usize) {
         let texts = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
@@ -100,9 +106,10 @@ impl Statement {
 }
 
 /// This shard's bound statements.
-#[derive(Default)]
 pub struct Bound {
     by_id: RefCell<HashMap<StatementId, Rc<Statement>, BuildHasherDefault<IdHasher>>>,
+    bytes: Cell<usize>,
+    bytes_max: usize,
 }
 
 /// Ids are MD5 sums: their own first bytes are as good a hash as any made from them.
@@ -124,10 +131,16 @@ impl Hasher for IdHasher {
     }
 }
 
-/// Statements bound per shard before the map is emptied and filled anew from the registry.
-const BOUND_MAX: usize = 10_000;
+/// What a bound statement is taken to cost: its plan grows with its text.
+fn bound_bytes(statement: &Statement) -> usize {
+    1024 + 4 * statement.prepared.text.len()
+}
 
 impl Bound {
+    pub fn new(bytes_max: usize) -> Bound {
+        Bound { by_id: RefCell::default(), bytes: Cell::new(0), bytes_max }
+    }
+
     pub fn get(&self, id: &[u8]) -> Option<Rc<Statement>> {
         let id: &StatementId = id.try_into().ok()?;
         self.by_id.borrow().get(id).cloned()
@@ -135,15 +148,22 @@ impl Bound {
 
     pub fn put(&self, id: StatementId, statement: Rc<Statement>) {
         let mut map = self.by_id.borrow_mut();
-        if map.len() >= BOUND_MAX {
+        // Emptied when full, and filled anew from the registry by those that are used.
+        if self.bytes.get() >= self.bytes_max {
             map.clear();
+            self.bytes.set(0);
         }
-        map.insert(id, statement);
+        let bytes = bound_bytes(&statement);
+        if map.insert(id, statement).is_none() {
+            self.bytes.set(self.bytes.get() + bytes);
+        }
     }
 
     pub fn forget(&self, id: &[u8]) {
         if let Ok(id) = <&StatementId>::try_from(id) {
-            self.by_id.borrow_mut().remove(id);
+            let gone = self.by_id.borrow_mut().remove(id);
+            let bytes = gone.map_or(0, |statement| bound_bytes(&statement));
+            self.bytes.set(self.bytes.get().saturating_sub(bytes));
         }
     }
 }

@@ -172,16 +172,16 @@ impl WireType {
         }
     }
 
-    /// Cassandra's class name of the type, as CUSTOM carries it and drivers parse it. Collections and UDTs inside
-    /// another type are frozen, and the outermost of them says so.
+    /// Cassandra's class name of the type, as CUSTOM carries it and drivers parse it. Elements of vectors carry no
+    /// `FrozenType` around them: Cassandra writes none for `vector<list<int>, 3>`, and gocql cannot read it.
     #[must_use]
     pub fn class_name(&self) -> String {
         let mut text = String::new();
-        self.put_class_name(&mut text, true);
+        self.put_class_name(&mut text);
         text
     }
 
-    fn put_class_name(&self, text: &mut String, freeze: bool) {
+    fn put_class_name(&self, text: &mut String) {
         if let Some(Scalar(.., class)) = self.scalar() {
             text.push_str(PACKAGE);
             text.push_str(class);
@@ -196,32 +196,27 @@ impl WireType {
             WireType::Custom(class) => text.push_str(class),
             WireType::Vector { element, dimensions } => {
                 open("VectorType");
-                element.put_class_name(text, freeze);
+                element.put_class_name(text);
                 text.push_str(&format!(" , {dimensions})"));
             }
             WireType::Tuple(elements) => {
                 open("TupleType");
-                put_parameters(text, elements.iter(), false);
-                text.push(')');
-            }
-            frozen if freeze => {
-                open("FrozenType");
-                frozen.put_class_name(text, false);
+                put_parameters(text, elements.iter());
                 text.push(')');
             }
             WireType::List(element) => {
                 open("ListType");
-                element.put_class_name(text, false);
+                element.put_class_name(text);
                 text.push(')');
             }
             WireType::Set(element) => {
                 open("SetType");
-                element.put_class_name(text, false);
+                element.put_class_name(text);
                 text.push(')');
             }
             WireType::Map(key, value) => {
                 open("MapType");
-                put_parameters(text, [&**key, &**value].into_iter(), false);
+                put_parameters(text, [&**key, &**value].into_iter());
                 text.push(')');
             }
             WireType::Udt { keyspace, name, fields } => {
@@ -233,7 +228,7 @@ impl WireType {
                     text.push(',');
                     put_hex(text, field);
                     text.push(':');
-                    field_type.put_class_name(text, false);
+                    field_type.put_class_name(text);
                 }
                 text.push(')');
             }
@@ -284,12 +279,12 @@ impl WireType {
     }
 }
 
-fn put_parameters<'t>(text: &mut String, types: impl Iterator<Item = &'t WireType>, freeze: bool) {
+fn put_parameters<'t>(text: &mut String, types: impl Iterator<Item = &'t WireType>) {
     for (index, parameter) in types.enumerate() {
         if index > 0 {
             text.push(',');
         }
-        parameter.put_class_name(text, freeze);
+        parameter.put_class_name(text);
     }
 }
 

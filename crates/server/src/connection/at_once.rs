@@ -225,6 +225,10 @@ impl Asked<'_> {
     }
 
     fn batch(&self, message: &Batch<'_>) -> AtOnce {
+        // No level for writes: the long way refuses it.
+        if message.params.consistency.is_serial() {
+            return AtOnce::NotYet;
+        }
         let mut statements = Vec::with_capacity(message.statements.len());
         let mut bound: Vec<Bound<'_>> = Vec::with_capacity(4 * message.statements.len());
         let mut ends = Vec::with_capacity(message.statements.len());

@@ -32,6 +32,7 @@ pub async fn respond(
             return Err(refuse(format!("{user} is not permitted to log in")));
         }
     }
+    peer.entry.client.logged_in(&user);
     peer.session.borrow_mut().role = Some(user.into());
     peer.authenticated.set(true);
     let reply = Reply::new(head.protocol, head.stream);

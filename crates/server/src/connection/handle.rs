@@ -7,8 +7,8 @@ use crate::shard::Shard;
 use crate::statements::Statement;
 use cql::prepared::Plan;
 use cql_wire::{
-    Batch, BatchQuery, BatchType, Envelope, ErrorKind, ErrorMessage, Opcode, Protocol, QueryParams, Request,
-    Values as WireValues, WriteType, flags,
+    Batch, BatchQuery, BatchType, Consistency, Envelope, ErrorKind, ErrorMessage, Opcode, Protocol,
+    QueryParams, Request, Values as WireValues, WriteType, flags,
 };
 use query::write::{BatchKind, WritePlan};
 use query::{Bound, QueryError, Values};
@@ -166,23 +166,44 @@ pub fn kind(statement: &Statement, params: &QueryParams<'_>) -> (Operation, Atte
     (operation, Attempt { consistency: params.consistency, write })
 }
 
-/// One copy serves every level; only combinations that make no sense are refused.
+/// One copy serves every level; only combinations that make no sense are refused, in Cassandra's words.
 pub fn check_consistency(statement: &Statement, params: &QueryParams<'_>) -> Result<(), QueryError> {
-    let serial = params.consistency.is_serial();
-    if let Plan::Write(_) | Plan::Batch(_) = statement.prepared.plan
-        && serial
-    {
-        let level = params.consistency;
-        let text = format!(
-            "You must use conditional updates for serializable writes: {level} is not supported as write consistency"
-        );
+    let level = params.consistency;
+    let refused = match &statement.prepared.plan {
+        Plan::Select(_) if level == Consistency::Any => {
+            Some("ANY ConsistencyLevel is only supported for writes".to_string())
+        }
+        Plan::Write(plan) => {
+            let counters = plan.is_counter().then_some(&*plan.table.name);
+            write_level_refused(level, plan.is_conditional(), counters)
+        }
+        Plan::Batch(_) => write_level_refused(level, false, None),
+        _ => None,
+    };
+    if let Some(text) = refused {
         return Err(QueryError::invalid(text));
     }
     if params.serial_consistency.is_some_and(|level| !level.is_serial()) {
-        let text = "Invalid consistency for serial operation: must be SERIAL or LOCAL_SERIAL";
+        let text = "Invalid consistency for conditional update. Must be one of SERIAL or LOCAL_SERIAL";
         return Err(QueryError::invalid(text));
     }
     Ok(())
+}
+
+fn write_level_refused(level: Consistency, conditional: bool, counters: Option<&str>) -> Option<String> {
+    match level {
+        Consistency::Any if counters.is_some() => {
+            let table = counters.unwrap_or_default();
+            Some(format!("Consistency level ANY is not yet supported for counter table {table}"))
+        }
+        _ if !level.is_serial() => None,
+        _ if counters.is_some() => Some("Counter operations are inherently non-serializable".into()),
+        _ if conditional => Some(format!(
+            "{level} is not supported as conditional update commit consistency. Use ANY if you mean \"make sure it is \
+             accepted but I don't care how many replicas commit it for non-SERIAL reads\""
+        )),
+        _ => Some("You must use conditional updates for serializable writes".into()),
+    }
 }
 
 /// Values in marker order; named ones are matched by name.
@@ -231,6 +252,9 @@ async fn batch(
 ) -> Outcome {
     let (kind, attempt) = batch_kind(message);
     let fail = |e| Failure::Query(e, attempt);
+    if let Some(text) = write_level_refused(attempt.consistency, false, None) {
+        return Err(fail(QueryError::invalid(text)));
+    }
     let session = peer.session.borrow().clone();
     let mut plans: Vec<Arc<WritePlan>> = Vec::with_capacity(message.statements.len());
     let mut values: Vec<Vec<Bound<'_>>> = Vec::with_capacity(message.statements.len());

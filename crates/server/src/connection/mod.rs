@@ -20,6 +20,7 @@ pub use stream::Stream;
 
 use self::at_once::{AtOnce, Begun};
 use self::handle::{Head, Owned};
+use crate::clients::{Clients, Entry};
 use crate::metrics::Operation;
 use crate::shard::Shard;
 use cql::session::Session;
@@ -53,7 +54,7 @@ pub struct Peer {
     pub in_flight: Cell<usize>,
     pub throw_on_overload: Cell<bool>,
     pub lwt_mark: Cell<bool>,
-    pub driver: RefCell<Vec<(String, String)>>,
+    pub entry: Entry,
     /// What STARTUP or AUTH_RESPONSE decided; the loop tells the codec.
     pub authenticated: Cell<bool>,
 }
@@ -72,6 +73,8 @@ pub struct Connection {
     answered: [u32; Operation::ALL.len()],
     events: Option<broadcast::Receiver<Event>>,
     framed: Vec<u8>,
+    /// When the handshake, or the message that has begun to arrive, must be complete.
+    deadline: Option<Instant>,
 }
 
 /// How far the requests in the receive buffer got.
@@ -103,7 +106,7 @@ impl Connection {
             in_flight: Cell::new(0),
             throw_on_overload: Cell::new(false),
             lwt_mark: Cell::new(false),
-            driver: RefCell::default(),
+            entry: Clients::enter(&shard.shared, address, stream.tls()),
             authenticated: Cell::new(false),
         };
         Connection {
@@ -116,6 +119,7 @@ impl Connection {
             answered: Default::default(),
             events: None,
             framed: Vec::new(),
+            deadline: None,
         }
     }
 
@@ -164,11 +168,17 @@ impl Connection {
             }
             if self.peer.authenticated.take() {
                 self.codec.authenticated();
+                self.deadline = None;
             }
             let protocol = self.codec.protocol();
+            let ready = self.codec.stage() == Stage::Ready;
             match self.codec.next_envelope() {
                 Ok(None) => break,
                 Ok(Some(envelope)) => {
+                    if ready {
+                        self.deadline = None;
+                        self.peer.entry.client.requests.add(1);
+                    }
                     // The first request fixes the version of the connection.
                     let protocol = Protocol { version: envelope.version, ..protocol };
                     let head = Head { protocol, stream: envelope.stream, flags: envelope.flags };
@@ -217,7 +227,9 @@ impl Connection {
         self.frame();
         match outcome {
             Ok(accepted) => {
+                self.deadline = None;
                 let authenticator = accepted.authenticator;
+                self.peer.entry.client.started(head.protocol.version as u8, authenticator.is_some());
                 self.codec.accept_startup(head.stream, accepted.negotiated, authenticator, &mut self.framed);
             }
             Err(error) => {
@@ -314,6 +326,9 @@ impl Connection {
             Stage::Ready => None,
             _ => Some(limits.handshake_timeout),
         };
+        // Kept while the same message trickles in, so that a byte now and then buys no more time.
+        self.deadline = patience.map(|patience| self.deadline.unwrap_or_else(|| Instant::now() + patience));
+        let deadline = self.deadline;
         let event = async {
             match &mut self.events {
                 None => std::future::pending().await,
@@ -327,9 +342,9 @@ impl Connection {
             }
         };
         let timeout = async {
-            match patience {
+            match deadline {
                 None => std::future::pending().await,
-                Some(patience) => tokio::time::sleep(patience).await,
+                Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
             }
         };
         let buffer = self.codec.receive_buffer();

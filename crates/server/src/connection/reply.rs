@@ -108,6 +108,7 @@ pub fn unprepared_answer(shard: &Shard, peer: &Peer, head: Head, trace_id: Optio
         Outcome::Void => Response::Void.encode(&reply, &mut peer.outbox.borrow_mut()),
         Outcome::SetKeyspace(name) => {
             Response::SetKeyspace(&name).encode(&reply, &mut peer.outbox.borrow_mut());
+            peer.entry.client.set_keyspace(&name);
             peer.session.borrow_mut().keyspace = Some(name);
         }
         Outcome::SchemaChange(change) => {

@@ -45,9 +45,7 @@ pub fn negotiate(
 fn remember_driver(peer: &Peer, startup: &Startup<'_>) {
     peer.throw_on_overload.set(startup.get("THROW_ON_OVERLOAD").is_some_and(|v| v == "1"));
     peer.lwt_mark.set(startup.get("SCYLLA_LWT_ADD_METADATA_MARK").is_some());
-    let kept = ["DRIVER_NAME", "DRIVER_VERSION", "APPLICATION_NAME", "APPLICATION_VERSION"];
-    let options = startup.iter().filter(|(key, _)| kept.contains(key));
-    peer.driver.replace(options.map(|(k, v)| (k.to_string(), v.chars().take(100).collect())).collect());
+    peer.entry.client.set_options(startup.iter());
 }
 
 /// What SUPPORTED says, apart from the shard a connection is on.

@@ -12,6 +12,18 @@ pub enum Stream {
     Tls(Box<TlsStream<TcpStream>>),
 }
 
+impl Stream {
+    /// Protocol and cipher suite of TLS, as Cassandra names them (`TLSv1.3`, `TLS_AES_256_GCM_SHA384`).
+    pub fn tls(&self) -> Option<(String, String)> {
+        let Stream::Tls(stream) = self else { return None };
+        let (_, session) = stream.get_ref();
+        let protocol = session.protocol_version().and_then(|v| v.as_str().map(|n| n.replace('_', ".")));
+        let suite = session.negotiated_cipher_suite().and_then(|s| s.suite().as_str());
+        let suite = suite.map(|name| name.replacen("TLS13_", "TLS_", 1));
+        Some((protocol.unwrap_or_default(), suite.unwrap_or_default()))
+    }
+}
+
 impl AsyncRead for Stream {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {

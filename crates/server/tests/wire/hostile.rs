@@ -1,126 +1,10 @@
 //! Hostile bytes over a real socket: an error or a close, never a panic, a hang or unbounded memory,
 //! and other clients are served all the while.
 
-use cql_wire::{
-    ClientCodec, Consistency, Opcode, Protocol, QueryParams, Request, Response, StartupOptions, Version,
-};
-use server::Server;
-use server::config::Config;
+use crate::bench::{Answer, Bench, Client, memory_kib};
+use cql_wire::{Opcode, Protocol, Request, StartupOptions, Version};
 use std::io::{Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
-
-/// Nothing here may take longer.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-struct Bench {
-    server: Option<Server>,
-    address: SocketAddr,
-    _dir: tempfile::TempDir,
-}
-
-impl Bench {
-    fn start(change: impl FnOnce(&mut Config)) -> Bench {
-        let dir = tempfile::tempdir().unwrap();
-        let mut config = Config::loopback(dir.path(), 2);
-        change(&mut config);
-        let server = Server::start(config).unwrap();
-        let address = server.listeners().iter().find(|(name, _)| *name == "cql").unwrap().1;
-        Bench { server: Some(server), address, _dir: dir }
-    }
-
-    fn connect(&self) -> TcpStream {
-        let stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream
-    }
-
-    /// Sends bytes, says that no more come, and reads until the server closes.
-    fn throw(&self, bytes: &[u8]) -> Vec<u8> {
-        let mut stream = self.connect();
-        // The server may close before it has read everything: that is an answer too.
-        let _ = stream.write_all(bytes);
-        let _ = stream.shutdown(Shutdown::Write);
-        let mut answer = Vec::new();
-        match stream.read_to_end(&mut answer) {
-            Ok(_) => {}
-            Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => {}
-            Err(error) => panic!("the server neither answered nor closed: {error}"),
-        }
-        answer
-    }
-
-    /// The server still serves ordinary clients.
-    fn assert_alive(&self) {
-        let mut client = Client::connect(self);
-        match client.query("SELECT key FROM system.local") {
-            Answer::Rows(1) => {}
-            other => panic!("unexpected answer: {other:?}"),
-        }
-    }
-}
-
-impl Drop for Bench {
-    fn drop(&mut self) {
-        if let Some(server) = self.server.take() {
-            server.stop().unwrap();
-        }
-    }
-}
-
-#[derive(Debug, PartialEq)]
-enum Answer {
-    Rows(usize),
-    Error(i32, String),
-    Other,
-}
-
-struct Client {
-    stream: TcpStream,
-    codec: ClientCodec,
-    protocol: Protocol,
-}
-
-impl Client {
-    fn connect(bench: &Bench) -> Client {
-        let protocol = Protocol::new(Version::V4);
-        let codec = ClientCodec::new(protocol, None, 64 << 20);
-        let mut client = Client { stream: bench.connect(), codec, protocol };
-        let mut options = StartupOptions::new();
-        options.set("CQL_VERSION", "3.0.0");
-        client.send(&Request::Startup(options.as_startup()));
-        assert_eq!(client.receive(), Answer::Other);
-        client
-    }
-
-    fn send(&mut self, request: &Request<'_>) {
-        let mut bytes = Vec::new();
-        request.encode(self.protocol, 1, 0, &mut bytes);
-        self.stream.write_all(&bytes).unwrap();
-    }
-
-    fn query(&mut self, text: &str) -> Answer {
-        self.send(&Request::Query { query: text, params: QueryParams::new(Consistency::One) });
-        self.receive()
-    }
-
-    fn receive(&mut self) -> Answer {
-        let mut chunk = [0; 4096];
-        loop {
-            if let Some(envelope) = self.codec.next_envelope().unwrap() {
-                let (_, response) = Response::decode(self.protocol, &envelope).unwrap();
-                return match response {
-                    Response::Error(error) => Answer::Error(error.kind.code(), error.message),
-                    Response::Rows(rows) => Answer::Rows(rows.row_count),
-                    _ => Answer::Other,
-                };
-            }
-            let count = self.stream.read(&mut chunk).unwrap();
-            assert!(count > 0, "the server closed the connection");
-            self.codec.receive_buffer().extend_from_slice(&chunk[..count]);
-        }
-    }
-}
 
 /// A header with a declared length, and nothing behind it.
 fn header(version: u8, opcode: u8, length: i32) -> Vec<u8> {
@@ -132,12 +16,6 @@ fn header(version: u8, opcode: u8, length: i32) -> Vec<u8> {
 fn error_code(answer: &[u8]) -> Option<i32> {
     let body = answer.get(9..13)?;
     (*answer.get(4)? == Opcode::Error as u8).then(|| i32::from_be_bytes(body.try_into().unwrap()))
-}
-
-fn memory_kib() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|l| l.starts_with("VmRSS:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
 #[test]
@@ -269,26 +147,4 @@ fn slow_clients_are_closed() {
     let mut answer = Vec::new();
     let _ = client.stream.read_to_end(&mut answer);
     bench.assert_alive();
-}
-
-#[test]
-fn connections_over_the_limit_are_refused_and_others_served() {
-    let bench = Bench::start(|config| config.limits.connections_max = 3);
-    let kept: Vec<Client> = (0..3).map(|_| Client::connect(&bench)).collect();
-    let mut refused = bench.connect();
-    let mut answer = Vec::new();
-    let _ = refused.read_to_end(&mut answer);
-    assert!(answer.is_empty());
-    drop(kept);
-    // A place becomes free when the server notices that the client left.
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        let mut stream = bench.connect();
-        stream.write_all(&header(4, Opcode::Options as u8, 0)).unwrap();
-        let mut byte = [0];
-        if matches!(stream.read(&mut byte), Ok(1)) {
-            break;
-        }
-        assert!(Instant::now() < deadline, "no place became free");
-    }
 }

@@ -1,0 +1,120 @@
+//! Who is connected: what `system_views.clients` and `system.prepared_statements` show.
+//!
+//! A connection enters itself once and leaves when it ends; between, it only counts its requests in a counter that it
+//! alone writes. Reading the table walks all connections under their locks, which no request path takes.
+
+use crate::metrics::Counter;
+use crate::shard::Shared;
+use cql::system::{ClientInfo, Live, PreparedInfo};
+use std::collections::{BTreeMap, HashMap};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Options of STARTUP that are kept, and characters of each: a client decides what it sends.
+const OPTIONS_MAX: usize = 32;
+const OPTION_CHARS_MAX: usize = 200;
+
+/// Everybody who is connected to this server.
+#[derive(Default)]
+pub struct Clients {
+    inner: Mutex<Entries>,
+}
+
+#[derive(Default)]
+struct Entries {
+    next: u64,
+    by_number: HashMap<u64, Arc<Client>>,
+}
+
+/// One connection, as others may see it.
+pub struct Client {
+    pub requests: Counter,
+    known: Mutex<ClientInfo>,
+}
+
+/// A connection's place in the list; dropping it leaves.
+pub struct Entry {
+    pub client: Arc<Client>,
+    number: u64,
+    shared: Arc<Shared>,
+}
+
+impl Clients {
+    pub fn enter(shared: &Arc<Shared>, address: SocketAddr, tls: Option<(String, String)>) -> Entry {
+        let known = ClientInfo {
+            address: address.ip(),
+            port: address.port(),
+            options: BTreeMap::new(),
+            stage: "startup".into(),
+            keyspace: None,
+            protocol_version: 0,
+            requests: 0,
+            username: "anonymous".into(),
+            tls,
+        };
+        let client = Arc::new(Client { requests: Counter::default(), known: Mutex::new(known) });
+        let mut entries = lock(&shared.clients.inner);
+        let number = entries.next;
+        entries.next += 1;
+        entries.by_number.insert(number, client.clone());
+        Entry { client, number, shared: shared.clone() }
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        lock(&self.shared.clients.inner).by_number.remove(&self.number);
+    }
+}
+
+impl Client {
+    /// STARTUP was accepted.
+    pub fn started(&self, version: u8, authenticating: bool) {
+        let mut known = lock(&self.known);
+        known.protocol_version = version.into();
+        known.stage = if authenticating { "authenticating" } else { "ready" }.into();
+    }
+
+    pub fn logged_in(&self, user: &str) {
+        let mut known = lock(&self.known);
+        known.username = user.into();
+        known.stage = "ready".into();
+    }
+
+    pub fn set_keyspace(&self, keyspace: &str) {
+        lock(&self.known).keyspace = Some(keyspace.into());
+    }
+
+    pub fn set_options<'a>(&self, options: impl Iterator<Item = (&'a str, &'a str)>) {
+        let cut = |text: &str| text.chars().take(OPTION_CHARS_MAX).collect::<String>();
+        lock(&self.known).options = options.take(OPTIONS_MAX).map(|(k, v)| (cut(k), cut(v))).collect();
+    }
+}
+
+/// What the system tables ask while the server runs.
+pub struct LiveTables(pub Arc<Shared>);
+
+impl Live for LiveTables {
+    fn clients(&self) -> Vec<ClientInfo> {
+        let clients: Vec<Arc<Client>> = lock(&self.0.clients.inner).by_number.values().cloned().collect();
+        let shown = clients.iter().map(|client| {
+            let requests = client.requests.get() as i64;
+            ClientInfo { requests, ..lock(&client.known).clone() }
+        });
+        shown.collect()
+    }
+
+    fn prepared(&self) -> Vec<PreparedInfo> {
+        let statements = self.0.registry.all().into_iter();
+        let shown = statements.map(|(id, source)| PreparedInfo {
+            id,
+            keyspace: source.keyspace.as_deref().map(Into::into),
+            query: source.text.as_ref().into(),
+        });
+        shown.collect()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

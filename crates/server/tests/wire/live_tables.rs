@@ -1,0 +1,54 @@
+//! The tables that show the running server: clients, prepared statements.
+
+use crate::bench::{Answer, Bench, Client, PATIENCE};
+use cql_wire::{Request, ValueList, Version};
+use std::time::Instant;
+
+#[test]
+fn clients_are_listed_while_they_are_connected() {
+    let bench = Bench::start(|_| {});
+    let mut watcher = Client::connect(&bench);
+    let mut other = Client::with(&bench, Version::V5, &[("DRIVER_NAME", "probe"), ("DRIVER_VERSION", "1.2")]);
+    other.run("CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}");
+    other.run("USE k");
+    let port = other.stream.local_addr().unwrap().port();
+    let text = "SELECT driver_name, driver_version, keyspace_name, username, connection_stage, protocol_version, \
+                request_count, ssl_enabled FROM system_views.clients WHERE address = '127.0.0.1' AND port = ";
+    let shown = watcher.rows(&format!("{text}{port}"));
+    assert_eq!(&shown.texts()[..5], ["probe", "1.2", "k", "anonymous", "ready"]);
+    assert_eq!(shown.cells[5].as_deref(), Some(&[0, 0, 0, 5][..]));
+    assert_eq!(shown.cells[6].as_deref(), Some(&2i64.to_be_bytes()[..]));
+    assert_eq!(shown.cells[7].as_deref(), Some(&[0][..]));
+    assert_eq!(watcher.query("SELECT port FROM system_views.clients"), Answer::Rows(2));
+    drop(other);
+    let deadline = Instant::now() + PATIENCE;
+    while watcher.query(&format!("{text}{port}")) != Answer::Rows(0) {
+        assert!(Instant::now() < deadline, "a client that left is still listed");
+    }
+}
+
+#[test]
+fn roles_are_shown_once_they_have_logged_in() {
+    let bench = Bench::start(|config| config.auth = server::config::Auth::Password);
+    let mut client = Client::connect(&bench);
+    let refused = client.ask(&Request::AuthResponse(Some(b"\0cassandra\0wrong")));
+    assert!(matches!(refused.answer, Answer::Error(0x0100, _)), "{:?}", refused.answer);
+    assert_eq!(client.ask(&Request::AuthResponse(Some(b"\0cassandra\0cassandra"))).answer, Answer::Other);
+    let shown = client.rows("SELECT username, connection_stage FROM system_views.clients");
+    assert_eq!(shown.texts(), ["cassandra", "ready"]);
+}
+
+#[test]
+fn prepared_statements_are_listed() {
+    let bench = Bench::start(|_| {});
+    let mut client = Client::connect(&bench);
+    let query = "SELECT rack FROM system.local WHERE key = ?";
+    let prepared = client.ask(&Request::Prepare { query, keyspace: None });
+    let shown = client.rows("SELECT prepared_id, query_string FROM system.prepared_statements");
+    let pairs: Vec<_> = shown.cells.chunks(2).collect();
+    let found = pairs.iter().find(|pair| pair[0].as_ref() == Some(&prepared.prepared_id));
+    assert_eq!(found.expect("the statement is listed")[1].as_deref(), Some(query.as_bytes()));
+    let mut values = ValueList::new();
+    values.push(cql_wire::Value::Bytes(b"local"));
+    assert_eq!(client.execute(query, &values).answer, Answer::Rows(1));
+}
