@@ -70,6 +70,18 @@ type person struct {
 }
 
 // Every CQL type travels both ways: written as CQL text and as bound values.
+// point is kept as text, in a form of its own.
+type point struct{ x, y int }
+
+func (p point) MarshalCQL(gocql.TypeInfo) ([]byte, error) {
+	return []byte(fmt.Sprintf("%d/%d", p.x, p.y)), nil
+}
+
+func (p *point) UnmarshalCQL(_ gocql.TypeInfo, data []byte) error {
+	_, err := fmt.Sscanf(string(data), "%d/%d", &p.x, &p.y)
+	return err
+}
+
 var typeChecks = []check{
 	{"types: scalars as CQL text and bound", func(w *world) {
 		var columns, names, literals, marks []string
@@ -155,6 +167,26 @@ var typeChecks = []check{
 			equal(homes, []address{home})
 			equal(a, home)
 		}
+	}},
+	{"types: vectors of collections", func(w *world) {
+		exec(w.session, "CREATE TABLE vector_sets (id int PRIMARY KEY, v vector<set<text>, 2>, m vector<map<text, int>, 2>)")
+		sets, maps := [][]string{{"a", "b"}, {"c"}}, []map[string]int{{"x": 1}, {"y": 2, "z": 3}}
+		must(w.session.Query("INSERT INTO vector_sets (id, v, m) VALUES (?, ?, ?)", 1, sets, maps).Exec())
+		var v [][]string
+		var m []map[string]int
+		must(w.session.Query("SELECT v, m FROM vector_sets WHERE id = 1").Scan(&v, &m))
+		equal(v, sets)
+		equal(m, maps)
+	}},
+	{"types: a type that marshals itself", func(w *world) {
+		exec(w.session, "CREATE TABLE marshalled (id int PRIMARY KEY, p text)")
+		must(w.session.Query("INSERT INTO marshalled (id, p) VALUES (?, ?)", 1, point{3, -4}).Exec())
+		var text string
+		must(w.session.Query("SELECT p FROM marshalled WHERE id = 1").Scan(&text))
+		equal(text, "3/-4")
+		var p point
+		must(w.session.Query("SELECT p FROM marshalled WHERE id = ?", 1).Scan(&p))
+		equal(p, point{3, -4})
 	}},
 	{"types: vectors", func(w *world) {
 		exec(w.session, "CREATE TABLE vectors (id int PRIMARY KEY, v vector<float, 3>, t vector<text, 2>)",

@@ -1,11 +1,14 @@
 """Paging over 10,000 rows, in one partition and over the ring, and a paging state handed to another session."""
 
+import subprocess
+import sys
+
 from cassandra.cluster import NoHostAvailable
 from cassandra.concurrent import execute_concurrent_with_args
 from cassandra.protocol import ProtocolException
 from cassandra.query import SimpleStatement
 
-from scenario import KEYSPACE, check, eq, eventually, raises
+from scenario import HOST, KEYSPACE, PORT, check, eq, eventually, raises
 
 PARTITIONS, ROWS = 10, 1000
 
@@ -77,6 +80,29 @@ def handed_over(world):
     eq(len(found), PARTITIONS * ROWS)
     eq(len(set(found)), PARTITIONS * ROWS, "distinct rows")
     cluster.shutdown()
+
+
+OTHER_PROCESS = """
+import sys
+from cassandra.cluster import Cluster
+from cassandra.query import SimpleStatement
+host, port, keyspace, state = sys.argv[1:]
+cluster = Cluster([host], port=int(port), connect_timeout=20)
+session = cluster.connect(keyspace)
+statement = SimpleStatement("SELECT p, c FROM paged", fetch_size=1234)
+result = session.execute(statement, paging_state=bytes.fromhex(state), timeout=60)
+print(sum(1 for _ in result))
+cluster.shutdown()
+"""
+
+
+@check("paging: state handed to another process")
+def other_process(world):
+    first = world.session.execute(SimpleStatement("SELECT p, c FROM paged", fetch_size=123))
+    command = [sys.executable, "-c", OTHER_PROCESS, HOST, str(PORT), KEYSPACE, first.paging_state.hex()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    eq(done.returncode, 0, done.stderr[-300:])
+    eq(int(done.stdout), PARTITIONS * ROWS - 123)
 
 
 @check("paging: a spoilt state is refused")

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The file that is read when it exists and no other is named.
 const DEFAULT_FILE: &str = "partita.toml";
 
-#[derive(Args, Default, Deserialize)]
+#[derive(Args, Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct ServeOptions {
     /// Configuration file; every option below can stand in it as `name = value` [default: partita.toml if present]
@@ -93,14 +93,14 @@ pub struct ServeOptions {
     log_json: bool,
 }
 
-#[derive(Clone, Copy, ValueEnum, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum DurabilityOption {
     Sync,
     Periodic,
 }
 
-#[derive(Clone, Copy, ValueEnum, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum AuthOption {
     None,
@@ -286,6 +286,38 @@ mod tests {
         let merged = options("shards = 5").over(file);
         assert_eq!(merged.shards, Some(5));
         assert_eq!(merged.log.as_deref(), Some("debug"));
+    }
+
+    /// Every option has its variable and its line in the file, and neither is lost when they are merged.
+    #[test]
+    fn every_option_is_also_a_variable_and_a_line_in_the_file() {
+        let command = ServeOptions::augment_args(clap::Command::new("serve"));
+        let values = ["3", "\"127.0.0.1:3\"", "\"periodic\"", "\"password\"", "\"text\"", "true"];
+        let mut seen = 0;
+        for argument in command.get_arguments().filter(|a| a.get_id() != "config") {
+            let name = argument.get_long().unwrap();
+            let variable = format!("PARTITA_{}", name.replace('-', "_").to_uppercase());
+            assert_eq!(argument.get_env().and_then(|e| e.to_str()), Some(&variable[..]), "{name}");
+            let lines = values.iter().map(|value| format!("{name} = {value}"));
+            let file: ServeOptions = lines.flat_map(|line| toml::from_str(&line).ok()).next().expect(name);
+            assert_ne!(file, ServeOptions::default(), "{name}");
+            assert_eq!(ServeOptions::default().over(file.clone()), file, "{name} of the file is lost");
+            assert_eq!(file.clone().over(ServeOptions::default()), file, "--{name} is lost");
+            seen += 1;
+        }
+        assert!(seen > 20, "{seen} options");
+    }
+
+    #[test]
+    fn limits_that_would_serve_nobody_are_refused() {
+        for name in ["connections-max", "frame-mib-max", "in-flight-max", "in-flight-mib-max", "page-mib-max"]
+        {
+            let refused = options(&format!("{name} = 0")).resolve().err().unwrap();
+            assert!(refused.contains(name), "{refused}");
+        }
+        assert!(options("frame-mib-max = 257").resolve().is_err());
+        assert!(options("shards = 0").resolve().is_err());
+        assert!(options("tls-cert = \"x\"").resolve().err().unwrap().contains("tls-key"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Types written as Java class names in quotes: those that are CQL types become them, a few others are carried as
 //! opaque bytes, unknown ones are refused.
 
-use model::types::DataType;
+use model::types::{DataType, java_class_name};
 use query::QueryError;
 
 const PACKAGE: &str = "org.apache.cassandra.db.marshal.";
@@ -32,9 +32,7 @@ fn read(class: &str, depth: usize) -> Result<DataType, String> {
     };
     let short = name.strip_prefix(PACKAGE).unwrap_or(name);
     if OPAQUE.contains(&short) {
-        return Ok(DataType::Custom(
-            format!("{PACKAGE}{}", class.strip_prefix(PACKAGE).unwrap_or(class)).into(),
-        ));
+        return opaque(short, &arguments, depth);
     }
     let part = |at: usize| match arguments.get(at) {
         Some(text) => read(text, depth + 1),
@@ -56,6 +54,26 @@ fn read(class: &str, depth: usize) -> Result<DataType, String> {
             format!("Unable to find abstract-type class '{full}'")
         })?,
     })
+}
+
+/// A class that is carried as bytes, with the full name of every class in it: drivers parse what the schema says.
+fn opaque(short: &str, arguments: &[&str], depth: usize) -> Result<DataType, String> {
+    let parameter = |text: &&str| {
+        // `a => UTF8Type`: the alias of a DynamicCompositeType.
+        let (alias, class) = match text.split_once("=>") {
+            Some((alias, class)) => (format!("{}=>", alias.trim()), class),
+            None => (String::new(), *text),
+        };
+        let class = match read(class, depth + 1)? {
+            DataType::Custom(class) => class.to_string(),
+            data_type => java_class_name(&data_type),
+        };
+        Ok(format!("{alias}{class}"))
+    };
+    let parameters = arguments.iter().map(parameter).collect::<Result<Vec<_>, String>>()?;
+    let parameters =
+        if parameters.is_empty() { String::new() } else { format!("({})", parameters.join(",")) };
+    Ok(DataType::Custom(format!("{PACKAGE}{short}{parameters}").into()))
 }
 
 /// The parameters of a class, split at commas that are not inside parentheses.
@@ -108,6 +126,21 @@ fn native(class: &str) -> Option<DataType> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn composite_types_name_their_parts_in_full() {
+        let name = |class: &str| resolve(class).map(|t| t.to_string());
+        assert_eq!(
+            name("DynamicCompositeType(s => UTF8Type, i => Int32Type)").unwrap(),
+            format!("'{PACKAGE}DynamicCompositeType(s=>{PACKAGE}UTF8Type,i=>{PACKAGE}Int32Type)'")
+        );
+        assert_eq!(
+            name("org.apache.cassandra.db.marshal.CompositeType(AsciiType, Int32Type)").unwrap(),
+            format!("'{PACKAGE}CompositeType({PACKAGE}AsciiType,{PACKAGE}Int32Type)'")
+        );
+        assert_eq!(name("LexicalUUIDType").unwrap(), format!("'{PACKAGE}LexicalUUIDType'"));
+        assert!(name("CompositeType(NoSuchType)").is_err());
+    }
 
     #[test]
     fn class_texts_are_types_or_errors() {

@@ -12,6 +12,8 @@ import com.datastax.oss.driver.api.core.data.TupleValue;
 import com.datastax.oss.driver.api.core.data.UdtValue;
 import com.datastax.oss.driver.api.core.type.TupleType;
 import com.datastax.oss.driver.api.core.type.UserDefinedType;
+import com.datastax.oss.driver.api.core.type.codec.MappingCodec;
+import com.datastax.oss.driver.api.core.type.codec.TypeCodecs;
 import com.datastax.oss.driver.api.core.type.reflect.GenericType;
 import com.datastax.oss.protocol.internal.util.Bytes;
 import java.math.BigDecimal;
@@ -63,6 +65,7 @@ final class TypeChecks {
     check("types: collections, tuples, nesting", TypeChecks::collections);
     check("types: user-defined types", TypeChecks::userTypes);
     check("types: vectors", TypeChecks::vectors);
+    check("types: a codec of the application", TypeChecks::ownCodec);
   }
 
   private static void scalarTypes(World w) throws Exception {
@@ -146,6 +149,38 @@ final class TypeChecks {
     for (int id = 1; id <= 2; id++) {
       equal(w.one("SELECT v FROM vectors WHERE id = ?", id).getVector(0, Float.class), vector, "row " + id);
     }
+  }
+
+  record Point(int x, int y) {}
+
+  /** Keeps a point as text, in a form of its own. */
+  private static final class PointCodec extends MappingCodec<String, Point> {
+    PointCodec() {
+      super(TypeCodecs.TEXT, GenericType.of(Point.class));
+    }
+
+    @Override
+    protected Point innerToOuter(String text) {
+      if (text == null) return null;
+      String[] parts = text.split("/");
+      return new Point(Integer.parseInt(parts[0]), Integer.parseInt(parts[1]));
+    }
+
+    @Override
+    protected String outerToInner(Point point) {
+      return point == null ? null : point.x() + "/" + point.y();
+    }
+  }
+
+  private static void ownCodec(World w) {
+    w.execute("CREATE TABLE points (id int PRIMARY KEY, p text, l list<text>)");
+    var session = w.connect(b -> b.withKeyspace(w.keyspace).addTypeCodecs(new PointCodec()));
+    Point point = new Point(3, -4);
+    session.execute(session.prepare("INSERT INTO points (id, p) VALUES (?, ?)").bind().setInt(0, 1).set(1, point, Point.class));
+    equal(session.execute("SELECT p FROM points WHERE id = 1").one().getString(0), "3/-4", "as text");
+    equal(session.execute("SELECT p FROM points WHERE id = 1").one().get(0, Point.class), point, "as a point");
+    session.execute(session.prepare("INSERT INTO points (id, l) VALUES (2, ?)").bind().setList(0, List.of(point), Point.class));
+    equal(session.execute("SELECT l FROM points WHERE id = 2").one().getList(0, Point.class), List.of(point), "in a list");
   }
 
   private TypeChecks() {}
