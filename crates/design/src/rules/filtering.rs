@@ -33,7 +33,11 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
             Serving::Part { missing } if missing.iter().all(|c| c.meaning.is_bucket()) => {
                 Some(without_bucket(table, access, &missing))
             }
-            Serving::Part { missing } if !access.is_read() => Some(without_bucket(table, access, &missing)),
+            Serving::Part { missing }
+                if !access.is_read() || serve::has_whole_read(context.catalogue, at, table) =>
+            {
+                Some(without_bucket(table, access, &missing))
+            }
             Serving::Whole if access.verb != Verb::Insert => inside(context, at, table, facts, access),
             _ => None,
         };

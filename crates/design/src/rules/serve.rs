@@ -83,3 +83,10 @@ pub fn inside(catalogue: &Catalogue, at: usize, table: &Table, access: &Access) 
     }
     inside
 }
+
+/// Whether some read of the table gives the whole partition key.
+pub fn has_whole_read(catalogue: &Catalogue, at: usize, table: &Table) -> bool {
+    catalogue
+        .accesses_of(at)
+        .any(|access| access.is_read() && matches!(partition(catalogue, at, table, access), Serving::Whole))
+}

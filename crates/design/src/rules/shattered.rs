@@ -34,6 +34,10 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
 
 /// Reads that know part of the partition key only.
 fn findings_of_reads(context: &Context<'_>, at: usize, table: &Table, findings: &mut Findings) -> bool {
+    // A key that another read gives whole is right for that one; this one is a question of its own: needs-filtering.
+    if serve::has_whole_read(context.catalogue, at, table) {
+        return false;
+    }
     let mut any = false;
     for access in context.catalogue.accesses_of(at).filter(|access| access.is_read()) {
         let Serving::Part { missing } = serve::partition(context.catalogue, at, table, access) else {

@@ -7,7 +7,7 @@ use crate::finding::{Findings, Severity};
 use crate::fix;
 use crate::growth::PARTITION_BYTES_MAX;
 use crate::units;
-use crate::vocabulary::Grain;
+use crate::vocabulary::{Grain, Meaning};
 
 pub static RULE: Rule = Rule {
     id: "unbounded-partition",
@@ -77,7 +77,8 @@ fn ends(days: f64) -> String {
 }
 
 fn guessed(table: &Table, facts: &Facts) -> Option<(Severity, String)> {
-    if !facts.is_history {
+    // An instant in the partition key makes partitions of one row: another flaw.
+    if !facts.is_history || table.partition_columns().any(|c| c.meaning == Meaning::Time) {
         return None;
     }
     let mut weight = facts.growth_weight(table);
