@@ -8,9 +8,10 @@ import glob
 import re
 import subprocess
 
-# libc's entry points, by what they stand for in the report.
+# Entry points of libc and of the allocator, by what they stand for in the report.
 CALLS = {
-    "allocations": {"malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc"},
+    "allocations": {"malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc", "mi_malloc_aligned", "mi_zalloc_aligned",
+                    "mi_realloc_aligned"},
     "socket_reads": {"recv", "recvfrom", "readv", "recvmsg", "read"},
     "socket_writes": {"send", "sendto", "writev", "sendmsg", "write"},
     "polls": {"epoll_wait", "epoll_pwait", "epoll_pwait2"},

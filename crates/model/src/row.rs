@@ -164,6 +164,11 @@ impl<'a> RowView<'a> {
     /// The cells in (column, path) order; ends early where the bytes are malformed.
     #[inline]
     pub fn cells(&self) -> Cells<'a> {
+        // What nearly every INSERT leaves.
+        if let [HAS_MARKER, rest @ ..] = self.body {
+            let marker = Some(Marker::new(self.base));
+            return Cells { rest, base: self.base, column: 0, marker };
+        }
         match self.header() {
             Some((header, rest)) => Cells { rest, base: self.base, column: 0, marker: header.marker },
             None => Cells { rest: &[], base: 0, column: 0, marker: None },

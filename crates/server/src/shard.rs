@@ -80,9 +80,13 @@ impl Shard {
     /// The statement with this id, bound against the current catalogue; `None`: the client must
     /// prepare it again.
     pub fn statement(&self, id: &[u8]) -> Option<Rc<Statement>> {
-        let (version, catalogue) = self.dialect.catalogue();
         if let Some(statement) = self.bound.get(id) {
-            if statement.prepared.catalogue_version == version || statement.prepared.is_current(&catalogue) {
+            if statement.current_at.get() == self.shared.catalogue.version() {
+                return Some(statement);
+            }
+            let (version, catalogue) = self.dialect.catalogue();
+            if statement.prepared.is_current(&catalogue) {
+                statement.current_at.set(version);
                 return Some(statement);
             }
             // The schema it was prepared against is gone: the client's metadata is stale.

@@ -80,15 +80,38 @@ pub struct Statement {
     pub prepared: Prepared,
     pub bind: Vec<ColumnSpec>,
     pub result: Vec<ColumnSpec>,
+    /// The last version of the catalogue that the plan was found to be right for.
+    pub current_at: Cell<u64>,
     /// `result` as it goes over the wire, in the version that the last client spoke.
     written: RefCell<Option<Rc<WrittenColumns>>>,
+    /// The answer to a conditional write that was applied, likewise; it is always the same but for its stream.
+    applied: RefCell<Option<(Version, Rc<[u8]>)>>,
 }
 
 impl Statement {
     pub fn new(prepared: Prepared) -> Statement {
         let bind = crate::wire_type::column_specs(&prepared.markers);
         let result = crate::wire_type::column_specs(&prepared.columns);
-        Statement { prepared, bind, result, written: RefCell::default() }
+        let current_at = Cell::new(prepared.catalogue_version);
+        Statement {
+            prepared,
+            bind,
+            result,
+            current_at,
+            written: RefCell::default(),
+            applied: RefCell::default(),
+        }
+    }
+
+    /// The answer to a conditional write that was applied; `encode` makes it the first time.
+    pub fn applied(&self, version: Version, encode: impl FnOnce() -> Vec<u8>) -> Rc<[u8]> {
+        if let Some((_, answer)) = self.applied.borrow().as_ref().filter(|(made_for, _)| *made_for == version)
+        {
+            return answer.clone();
+        }
+        let answer: Rc<[u8]> = encode().into();
+        self.applied.replace(Some((version, answer.clone())));
+        answer
     }
 
     /// The result columns in the form of a protocol version.

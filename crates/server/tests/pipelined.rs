@@ -153,6 +153,29 @@ fn every_request_gets_its_own_answer() {
     }
 }
 
+/// A scan gives way to others after 10,000 entries, so it cannot be served in place.
+#[test]
+fn a_scan_that_gives_way_is_answered_in_full() {
+    for shards in [1, 2] {
+        let dir = tempfile::tempdir().unwrap();
+        let server = start(shards, Durability::Periodic, &dir);
+        let mut client = Client::connect(&server);
+        setup(&mut client);
+        let insert = client.prepare("INSERT INTO p.u (k, v) VALUES (?, ?)");
+        for round in 0..24i32 {
+            let row = |n: i16| {
+                let key = (round * 500 + i32::from(n)).to_be_bytes();
+                execute(n, &insert, &[Value::Bytes(&key), Value::Bytes(&key)])
+            };
+            assert_eq!(client.pipeline((0..500).map(row), is_void).len(), 500);
+        }
+        let count = client.prepare("SELECT count(*) FROM p.u");
+        let counted = client.pipeline(std::iter::once(execute(0, &count, &[])), first_cell);
+        assert_eq!(counted.get(&0), Some(&Some(12_000i64.to_be_bytes().to_vec())), "{shards} shards");
+        server.stop().unwrap();
+    }
+}
+
 #[test]
 fn answers_that_fill_every_buffer_all_arrive() {
     let dir = tempfile::tempdir().unwrap();

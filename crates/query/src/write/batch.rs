@@ -9,15 +9,52 @@ use crate::error::QueryError;
 use crate::expr::{Evaluated, Expr};
 use crate::spec::Rows;
 use crate::values::Values;
+use model::key::PartitionKey;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use store::{Commit, Mutation, Store};
+use store::{Commit, Mutation, Store, TableId};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BatchKind {
     Logged,
     Unlogged,
     Counter,
+}
+
+/// Batches up to this many partitions are searched one by one, which is cheaper than a map.
+const SEARCHED_MAX: usize = 16;
+
+/// Mutations, one per partition, in the order of first appearance: it is the order of the log record.
+struct Merged {
+    mutations: Vec<Mutation>,
+    /// Where each is; filled when there are many.
+    places: BTreeMap<(TableId, PartitionKey), usize>,
+}
+
+impl Merged {
+    fn with_capacity(count: usize) -> Merged {
+        Merged { mutations: Vec::with_capacity(count), places: BTreeMap::new() }
+    }
+
+    fn add(&mut self, mutation: Mutation) {
+        let place = |m: &Mutation| (m.table, m.key.clone());
+        if self.mutations.len() > SEARCHED_MAX && self.places.is_empty() {
+            self.places = self.mutations.iter().map(place).zip(0..).collect();
+        }
+        let at = match self.places.is_empty() {
+            true => self.mutations.iter().position(|m| m.table == mutation.table && m.key == mutation.key),
+            false => self.places.get(&place(&mutation)).copied(),
+        };
+        match at.and_then(|at| self.mutations.get_mut(at)) {
+            Some(earlier) => earlier.extend(mutation),
+            None => {
+                if !self.places.is_empty() {
+                    self.places.insert(place(&mutation), self.mutations.len());
+                }
+                self.mutations.push(mutation);
+            }
+        }
+    }
 }
 
 /// The statements of a batch; each sees its own values.
@@ -111,9 +148,7 @@ impl BatchPlan {
                 Evaluated::Unset => None,
             },
         };
-        // The order of first appearance is kept: it is the order of the log record.
-        let mut merged: Vec<Mutation> = Vec::new();
-        let mut places = BTreeMap::new();
+        let mut merged = Merged::with_capacity(self.statements.len());
         for (plan, values) in self.statements.iter().zip(values) {
             let mut request = ctx.request;
             request.values = *values;
@@ -127,19 +162,10 @@ impl BatchPlan {
             let builder = Builder { request: &request, ids: ctx.ids, batch_timestamp, conditional: false };
             let stamp = builder.stamp(plan)?;
             let targets = builder.targets(plan)?;
-            for mutation in builder.mutations(plan, targets, &stamp)? {
-                if mutation.is_empty() {
-                    continue;
-                }
-                let place = (mutation.table, mutation.key.clone());
-                let at = *places.entry(place).or_insert(merged.len());
-                match merged.get_mut(at) {
-                    Some(earlier) => earlier.extend(mutation),
-                    None => merged.push(mutation),
-                }
-            }
+            let mutations = builder.mutations(plan, targets, &stamp)?;
+            mutations.into_iter().filter(|mutation| !mutation.is_empty()).for_each(|m| merged.add(m));
         }
-        Ok(merged)
+        Ok(merged.mutations)
     }
 
     /// Large batches over several partitions hurt: warn, then refuse, as Cassandra does.
@@ -172,5 +198,29 @@ impl BatchPlan {
             ));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::deletion::Deletion;
+
+    /// With few partitions and with many, each is there once, where it first appeared.
+    #[test]
+    fn partitions_are_merged_in_the_order_of_first_appearance() {
+        let mut merged = Merged::with_capacity(0);
+        for n in (0..40u8).chain(0..40).chain(10..20) {
+            let mut mutation = Mutation::new(TableId(u32::from(n % 2)), PartitionKey::of(&[n / 2]).unwrap());
+            mutation.delete_partition(Deletion { timestamp: i64::from(n), local_seconds: 1 });
+            merged.add(mutation);
+        }
+        let order: Vec<(u32, u8)> = merged.mutations.iter().map(|m| (m.table.0, m.key.bytes()[0])).collect();
+        let expected: Vec<(u32, u8)> = (0..40u8).map(|n| (u32::from(n % 2), n / 2)).collect();
+        assert_eq!(order, expected);
+        let entries: Vec<usize> = merged.mutations.iter().map(|m| m.entries().count()).collect();
+        assert!(
+            entries.iter().enumerate().all(|(n, count)| *count == 2 + usize::from((10..20).contains(&n)))
+        );
     }
 }

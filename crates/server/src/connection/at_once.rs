@@ -45,8 +45,8 @@ pub struct Begun {
 /// What the client is told when the write is safe.
 enum Then {
     Void,
-    /// An answer that is ready to be sent.
-    Encoded(Vec<u8>),
+    /// An answer that is ready to be sent, but for its stream.
+    Encoded(Rc<[u8]>),
 }
 
 impl Begun {
@@ -54,7 +54,7 @@ impl Begun {
     pub fn finish(self, shard: &Shard, peer: &Peer, outcome: Result<(), StoreError>, now: Instant) {
         match (outcome, self.answer) {
             (Ok(()), Then::Void) => reply::void(peer, self.head),
-            (Ok(()), Then::Encoded(bytes)) => peer.outbox.borrow_mut().extend_from_slice(&bytes),
+            (Ok(()), Then::Encoded(answer)) => reply::again(peer, self.head, &answer),
             (Err(error), _) => {
                 let failure = Failure::Query(error.into(), self.attempt);
                 reply::failure(shard, peer, self.head, failure, None);
@@ -111,7 +111,15 @@ impl Asked<'_> {
         metadata: reply::Metadata<'_>,
     ) -> AtOnce {
         let plan = &statement.prepared.plan;
-        if !matches!(plan, Plan::Select(_) | Plan::Write(_) | Plan::Batch(_)) {
+        let prompt = match plan {
+            // Ranges visit every shard.
+            Plan::Select(select) => {
+                select.restrictions.partitions.is_single() || self.shard.shared.config.shards == 1
+            }
+            Plan::Write(_) | Plan::Batch(_) => true,
+            _ => false,
+        };
+        if !prompt {
             return AtOnce::NotYet;
         }
         let (operation, attempt) = handle::kind(statement, params);
@@ -173,22 +181,22 @@ impl Asked<'_> {
                 store.begin(&mut commit).map(|begun| begun.map(|number| (number, Then::Void)))
             }
             Some(Ok(Write::Conditional(mut commit))) => {
-                let Some(Plan::Write(plan)) = statement.map(|s| &s.prepared.plan) else {
-                    return AtOnce::NotYet;
-                };
+                let Some(statement) = statement else { return AtOnce::NotYet };
+                let Plan::Write(plan) = &statement.prepared.plan else { return AtOnce::NotYet };
                 let decision = store.begin_if(&mut commit);
                 let Some(Ok((outcome, number))) = decision else {
                     return self.not_begun(decision.map(|d| d.map(drop)), operation, attempt);
                 };
-                let rows = decided(plan, &outcome, commit.now_seconds);
-                let answer = Answer { response: Response::Rows(rows), warnings: Vec::new() };
-                match number {
-                    None => {
-                        reply::unprepared_answer(self.shard, self.peer, self.head, None, answer);
-                        return AtOnce::Answered(operation);
-                    }
-                    Some(number) => Some(Ok((number, Then::Encoded(self.encoded(answer))))),
-                }
+                let answer = || {
+                    let rows = decided(plan, &outcome, commit.now_seconds);
+                    Answer { response: Response::Rows(rows), warnings: Vec::new() }
+                };
+                let Some(number) = number else {
+                    reply::unprepared_answer(self.shard, self.peer, self.head, None, answer());
+                    return AtOnce::Answered(operation);
+                };
+                let applied = statement.applied(self.head.protocol.version, || self.encoded(answer()));
+                Some(Ok((number, Then::Encoded(applied))))
             }
         };
         match begun {

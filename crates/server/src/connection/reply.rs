@@ -13,6 +13,9 @@ use cql_wire::{
 };
 use query::Rows;
 
+/// Where the stream stands in an envelope.
+const STREAM_AT: usize = 2;
+
 /// How much the client knows about the columns already.
 pub enum Metadata<'a> {
     Full,
@@ -34,6 +37,16 @@ pub fn ready(peer: &Peer, head: Head) {
 /// The answer to a write.
 pub fn void(peer: &Peer, head: Head) {
     Response::Void.encode(&reply(head, None, &[]), &mut peer.outbox.borrow_mut());
+}
+
+/// An answer that was encoded before, on this request's stream.
+pub fn again(peer: &Peer, head: Head, answer: &[u8]) {
+    let mut outbox = peer.outbox.borrow_mut();
+    let start = outbox.len();
+    outbox.extend_from_slice(answer);
+    if let Some(stream) = outbox.get_mut(start + STREAM_AT..start + STREAM_AT + 2) {
+        stream.copy_from_slice(&head.stream.to_be_bytes());
+    }
 }
 
 /// A message that does not decode.
