@@ -165,6 +165,13 @@ impl Log {
         Ok(number)
     }
 
+    /// Has the shard come back and write what is queued, when it has queued what else it has at the moment.
+    pub fn help_soon(&self, shard: usize) {
+        if self.mode == Mode::Helping {
+            self.progress[shard].wake.notify_one();
+        }
+    }
+
     pub(super) fn signal(&self) {
         if !self.signalled.swap(true, Ordering::AcqRel)
             && let Some(thread) = self.thread.get()

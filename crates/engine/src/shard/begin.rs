@@ -19,7 +19,7 @@ impl Shard {
             return None;
         }
         let mutations = std::mem::take(&mut commit.mutations);
-        Some(self.submit(NO_BALLOT, mutations, Vec::new(), Vec::new()))
+        Some(self.submit_with_others(NO_BALLOT, mutations, Vec::new()))
     }
 
     /// Decides the commit, and logs it if it applies, unless somebody holds its partition.
@@ -37,7 +37,7 @@ impl Shard {
             return Some(Ok((outcome, None)));
         }
         let (ballot, mutations) = conditional::stamped(self, commit);
-        let number = self.submit(ballot, mutations, Vec::new(), vec![guard]);
+        let number = self.submit_with_others(ballot, mutations, vec![guard]);
         Some(number.map(|number| (outcome, Some(number))))
     }
 

@@ -74,6 +74,37 @@ impl Shard {
         remote: Vec<RemotePart>,
         guards: Vec<Guard>,
     ) -> Result<u64, StoreError> {
+        let number = self.queue(ballot, mutations, remote, guards)?;
+        // Where the shard writes the log itself, the commit is applied before anybody waits for it.
+        if self.shared.options.durability != Durability::Sync || self.shared.options.inline {
+            self.pump();
+        }
+        Ok(number)
+    }
+
+    /// The same for one of many: where the shard writes the log itself, it does so when it has queued the others.
+    pub(super) fn submit_with_others(
+        self: &Rc<Self>,
+        ballot: i64,
+        mutations: Vec<Mutation>,
+        guards: Vec<Guard>,
+    ) -> Result<u64, StoreError> {
+        let number = self.queue(ballot, mutations, Vec::new(), guards)?;
+        if self.shared.options.inline {
+            self.pump();
+        } else if !self.pump_due.replace(true) {
+            self.shared.log.help_soon(self.index);
+        }
+        Ok(number)
+    }
+
+    fn queue(
+        &self,
+        ballot: i64,
+        mutations: Vec<Mutation>,
+        remote: Vec<RemotePart>,
+        guards: Vec<Guard>,
+    ) -> Result<u64, StoreError> {
         let number = {
             let tables = self.tables.borrow();
             for mutation in &mutations {
@@ -93,10 +124,6 @@ impl Shard {
         };
         self.shared.metrics.commits.add(1);
         self.commits.borrow_mut().waiting.push_back(Waiting { mutations, remote, guards, waker: None });
-        // Where the shard writes the log itself, the commit is applied before anybody waits for it.
-        if self.shared.options.durability != Durability::Sync || self.shared.options.inline {
-            self.pump();
-        }
         Ok(number)
     }
 
@@ -124,6 +151,7 @@ impl Shard {
 
     /// Applies what the log has made safe since the last call.
     pub(super) fn pump(self: &Rc<Self>) {
+        self.pump_due.set(false);
         self.shared.log.help();
         let mut grown = 0;
         let mut segment = self.segment.get();

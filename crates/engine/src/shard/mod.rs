@@ -71,6 +71,8 @@ pub(crate) struct Shard {
     /// The log segment of the last commit applied.
     segment: Cell<u64>,
     reads: Cell<u64>,
+    /// Commits are queued that the shard will write soon.
+    pump_due: Cell<bool>,
 }
 
 /// Does what other shards ask for. An errand that panics is reported; whoever waits for it is told `Closed`.
@@ -111,6 +113,7 @@ impl Shard {
             drained: RefCell::default(),
             segment: Cell::new(0),
             reads: Cell::new(0),
+            pump_due: Cell::new(false),
             shared,
         });
         shard.account_replayed();
