@@ -81,6 +81,11 @@ fn by_key(context: &Context<'_>, at: usize, table: &Table, facts: &Facts) -> Opt
         return None;
     }
     if let Some(instant) = table.partition_columns().find(|c| c.meaning == Meaning::Time) {
+        // ((cell_id, run_at), lead_hours), read by both: the instant names a run of rows that belong together.
+        let holds_run = table.clustering_columns().next().is_some_and(|c| c.meaning != Meaning::Identity);
+        if holds_run && serve::has_whole_read(context.catalogue, at, table) {
+            return None;
+        }
         let certain = facts.content != Content::Things || facts.owner != Owner::Unknown;
         let severity = if certain { Severity::Error } else { Severity::Warning };
         let message = format!(
@@ -97,7 +102,8 @@ fn by_key(context: &Context<'_>, at: usize, table: &Table, facts: &Facts) -> Opt
     }
     // ((user_id, event_id)): each event alone. Right only if every read knows both.
     let own = table.partition_columns().skip(1).find(|c| super::tie_breaker::is_own_id(table, c))?;
-    let reads_whole = context.catalogue.accesses_of(at).any(|access| access.is_read());
+    // A condition reads its row too.
+    let reads_whole = context.catalogue.accesses_of(at).any(|a| a.is_read() || a.is_conditional);
     if reads_whole || !table.clustering.is_empty() || facts.content == Content::Things {
         return None;
     }
