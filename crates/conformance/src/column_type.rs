@@ -1,9 +1,32 @@
 //! Types as results describe them: for reading values, and as text for the golden files.
 
 use cql_wire::WireType;
-use model::types::DataType;
+use model::types::{DataType, java_class_name};
 
 const PACKAGE: &str = "org.apache.cassandra.db.marshal.";
+
+/// What a vector may be of.
+const NATIVES: [DataType; 19] = [
+    DataType::Ascii,
+    DataType::BigInt,
+    DataType::Blob,
+    DataType::Boolean,
+    DataType::Date,
+    DataType::Decimal,
+    DataType::Double,
+    DataType::Duration,
+    DataType::Float,
+    DataType::Inet,
+    DataType::Int,
+    DataType::SmallInt,
+    DataType::Text,
+    DataType::Time,
+    DataType::TimeUuid,
+    DataType::Timestamp,
+    DataType::TinyInt,
+    DataType::Uuid,
+    DataType::VarInt,
+];
 
 /// The value type of a column; a type that we only know by class name has opaque values.
 pub fn data_type(wire: &WireType) -> DataType {
@@ -55,14 +78,7 @@ fn vector_of(class: &str) -> Option<DataType> {
 }
 
 fn scalar_of(class: &str) -> Option<DataType> {
-    Some(match class.strip_prefix(PACKAGE)? {
-        "FloatType" => DataType::Float,
-        "DoubleType" => DataType::Double,
-        "Int32Type" => DataType::Int,
-        "LongType" => DataType::BigInt,
-        "UTF8Type" => DataType::Text,
-        _ => return None,
-    })
+    NATIVES.iter().find(|native| java_class_name(native) == class).cloned()
 }
 
 /// The type as a golden file shows it: CQL's own notation, user types with their fields.

@@ -1,5 +1,6 @@
 //! `conformance record|replay --port P [--dir conformance] [--only WORD]`, and
-//! `conformance random --port PARTITA --cassandra PORT [--seed N] [--statements N]`.
+//! `conformance random --port PARTITA --cassandra PORT [--seed N] [--statements N] [--round N] [--connections N]
+//! [--shrink TRIES] [--found MAX]`.
 //!
 //! `record` runs the scenarios on a real Cassandra and writes its answers into the files; with `--check` it fails on
 //! any difference instead of writing. `replay` runs them on Partita and compares.
@@ -21,6 +22,10 @@ struct Arguments {
     cassandra: SocketAddr,
     seed: u64,
     statements: usize,
+    round: Option<u64>,
+    connections: usize,
+    shrink: usize,
+    found_max: usize,
 }
 
 fn arguments() -> Result<Arguments, String> {
@@ -34,6 +39,10 @@ fn arguments() -> Result<Arguments, String> {
         cassandra: local,
         seed: clock.as_secs(),
         statements: 10_000,
+        round: None,
+        connections: 4,
+        shrink: 60,
+        found_max: 10,
         dir: PathBuf::from("conformance"),
         only: None,
         check: false,
@@ -49,6 +58,10 @@ fn arguments() -> Result<Arguments, String> {
             }
             "--seed" => arguments.seed = value()?.parse().map_err(|_| "the seed is not a number")?,
             "--statements" => arguments.statements = value()?.parse().map_err(|_| "not a number")?,
+            "--round" => arguments.round = Some(value()?.parse().map_err(|_| "not a number")?),
+            "--connections" => arguments.connections = value()?.parse().map_err(|_| "not a number")?,
+            "--shrink" => arguments.shrink = value()?.parse().map_err(|_| "not a number")?,
+            "--found" => arguments.found_max = value()?.parse().map_err(|_| "not a number")?,
             "--check" => arguments.check = true,
             _ => return Err(format!("unknown option {word}")),
         }
@@ -166,31 +179,45 @@ fn replay(arguments: &Arguments) -> Result<bool, String> {
     Ok(unknown.is_empty() && passing.is_empty())
 }
 
-/// Differences after which a random run stops: there is enough to repair.
-const FOUND_MAX: usize = 10;
+/// Statements between two lines of progress.
+const PROGRESS_STATEMENTS: usize = 5_000;
 
 fn compare_random(arguments: &Arguments) -> Result<bool, String> {
     println!("seed {}", arguments.seed);
     let servers = random::Servers { cassandra: arguments.cassandra, partita: arguments.address };
+    let task = random::Task {
+        seed: arguments.seed,
+        statements: arguments.statements,
+        found_max: arguments.found_max,
+        shrink_tries: arguments.shrink,
+        round: arguments.round,
+        connections: arguments.connections,
+    };
     let mut told = 0;
-    let report = random::run(servers, arguments.seed, arguments.statements, FOUND_MAX, |so_far| {
-        println!("{} statements, {} differences", so_far.statements, so_far.found.len());
+    let mut tell_new = |so_far: &random::Report| {
         for found in so_far.found.iter().skip(told) {
             if let Err(error) = tell(arguments, found) {
                 println!("  not written: {error}");
             }
         }
         told = so_far.found.len();
+    };
+    let mut said = 0;
+    let report = random::run(servers, task, |so_far| {
+        let sent = so_far.total().sent;
+        if sent >= said + PROGRESS_STATEMENTS {
+            said = sent;
+            println!("{sent} statements, {} tables, {} differences", so_far.rounds, so_far.found.len());
+        }
+        tell_new(so_far);
     })
     .map_err(|e| e.to_string())?;
-    println!(
-        "seed {}: {} statements ({} answered with an error by both), {} differences",
-        arguments.seed,
-        report.statements,
-        report.errors,
-        report.found.len()
-    );
-    Ok(report.found.is_empty())
+    tell_new(&report);
+    println!("{}", report.table());
+    let (sent, found) = (report.total().sent, report.found.len());
+    println!("seed {}: {sent} statements compared, {found} differences", arguments.seed);
+    println!("{} passed, {found} failed", sent - found);
+    Ok(found == 0)
 }
 
 /// Shows a difference and keeps it as a scenario.
@@ -200,7 +227,7 @@ fn tell(arguments: &Arguments, found: &random::Found) -> std::io::Result<()> {
     found.partita.iter().for_each(|line| println!("    partita>   {line}"));
     let folder = arguments.dir.join("found");
     std::fs::create_dir_all(&folder)?;
-    let path = folder.join(format!("random-{}-{}.txt", arguments.seed, found.round));
+    let path = folder.join(format!("random-{}-{}-{}.txt", arguments.seed, found.round, found.index));
     std::fs::write(&path, &found.scenario)?;
     println!("  written to {}", path.display());
     Ok(())

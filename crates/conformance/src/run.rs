@@ -96,7 +96,8 @@ pub fn keyspace_name(scenario: &str) -> String {
     format!("c_{word}").chars().take(48).collect()
 }
 
-fn open(address: SocketAddr, keyspace: &str) -> Result<Client, ClientError> {
+/// A connection in a fresh keyspace.
+pub fn open(address: SocketAddr, keyspace: &str) -> Result<Client, ClientError> {
     let mut client = Client::connect(address)?;
     client.must(&format!("DROP KEYSPACE IF EXISTS {keyspace}"))?;
     client.must(&format!(

@@ -26,6 +26,20 @@ pub struct Options {
     pub class: bool,
 }
 
+impl Options {
+    /// The option lines of a statement that is sent so.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        lines.extend(self.page.map(|page| format!("@page {page}")));
+        lines.extend(self.timestamp.map(|timestamp| format!("@timestamp {timestamp}")));
+        lines.extend(self.now.map(|now| format!("@now {now}")));
+        lines.extend(self.bind.iter().map(|value| format!("@bind {value}")));
+        let flags = [(self.prepare, "@prepare"), (self.shape, "@shape"), (self.class, "@class")];
+        lines.extend(flags.iter().filter(|(set, _)| *set).map(|(_, line)| (*line).to_string()));
+        lines
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// The option lines as written.

@@ -188,6 +188,12 @@ impl<'a> RowView<'a> {
             || self.cells().any(|c| c.live_value(now_seconds).is_some())
     }
 
+    /// As `is_live`, where only cells of these columns count: those of dropped columns do not keep a row alive.
+    pub fn is_live_in(&self, columns: &[ColumnId], now_seconds: u32) -> bool {
+        self.marker().is_some_and(|m| m.is_live(now_seconds))
+            || self.cells().any(|c| columns.contains(&c.column) && c.live_value(now_seconds).is_some())
+    }
+
     /// Largest and smallest timestamp of anything in the row; `None` for an empty image.
     pub fn timestamps(&self) -> Option<(Timestamp, Timestamp)> {
         let (header, _) = self.header()?;

@@ -57,6 +57,14 @@ impl Table {
         self.kind == TableKind::Virtual
     }
 
+    /// The ids of the columns outside the key if some were dropped: cells of others no longer count.
+    pub fn living_columns(&self) -> Option<Arc<[u32]>> {
+        if self.dropped.is_empty() {
+            return None;
+        }
+        Some(self.statics.iter().chain(&self.regulars).map(|c| c.id).collect())
+    }
+
     pub fn primary_key(&self) -> impl Iterator<Item = &Column> {
         self.partition_key.iter().chain(&self.clustering)
     }

@@ -9,6 +9,7 @@ use model::row::{ColumnId, RowView};
 use model::types::DataType;
 use model::value::compare;
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 /// Which row of the partition a check or a deferred operation is about.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -24,6 +25,8 @@ pub struct RowCheck {
     /// `Some(true)`: IF EXISTS; `Some(false)`: IF NOT EXISTS.
     pub exists: Option<bool>,
     pub conditions: Vec<CellCondition>,
+    /// The columns whose cells keep a row alive; `None`: all, as long as none was dropped.
+    pub columns: Option<Arc<[ColumnId]>>,
 }
 
 /// One condition on a column, or on an element or field of it.
@@ -85,8 +88,12 @@ impl RowCheck {
         static_row: Option<RowView<'_>>,
         now_seconds: u32,
     ) -> Result<bool, StoreError> {
-        let row = row.filter(|r| r.is_live(now_seconds));
-        let static_row = static_row.filter(|r| r.is_live(now_seconds));
+        let is_live = |r: &RowView<'_>| match &self.columns {
+            None => r.is_live(now_seconds),
+            Some(columns) => r.is_live_in(columns, now_seconds),
+        };
+        let row = row.filter(is_live);
+        let static_row = static_row.filter(is_live);
         let subject = if self.position == RowPosition::Static { static_row } else { row };
         if self.exists.is_some_and(|wanted| wanted != subject.is_some()) {
             return Ok(false);

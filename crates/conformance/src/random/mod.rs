@@ -1,33 +1,44 @@
 //! Random schemas, data and statements, run on two servers at once and compared after every statement.
 //!
-//! Everything follows from the seed. Data domains are small, so that statements meet the same rows; timestamps and the
-//! clock that TTLs see are chosen here, so that both servers decide on the same facts. A difference is shrunk and given
-//! back as the text of a scenario.
+//! Everything follows from the seed. Data domains are small, so that statements meet the same rows; the clock that TTLs
+//! see is chosen here, and in half of the rounds timestamps too, so that both servers decide on the same facts. A
+//! difference is shrunk and given back as the text of a scenario. Rounds are independent, so several run at once.
 
+mod conditional;
+mod counter;
+mod kind;
+mod maker;
+mod pair;
 mod read;
+mod restrict;
+mod round;
 mod schema;
 mod seeded;
+mod selection;
 mod shrink;
+mod tally;
 mod write;
+mod wrong;
 
-use crate::client::{Client, ClientError};
-use crate::compare;
-use crate::run::run_step;
+pub use tally::{Count, Report};
+
+use crate::client::ClientError;
 use crate::scenario::Options;
-use schema::Table;
-use seeded::Seeded;
 use std::net::SocketAddr;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// One statement of a round: how it is sent and its text.
+/// One statement of a round: what it is counted as, how it is sent, and its text.
 #[derive(Debug, Clone)]
 pub struct Sent {
+    pub kind: &'static str,
     pub text: String,
     pub options: Options,
 }
 
 impl Sent {
-    fn new(text: String) -> Sent {
-        Sent { text, options: Options::default() }
+    fn new(kind: &'static str, text: String) -> Sent {
+        Sent { kind, text, options: Options::default() }
     }
 }
 
@@ -42,155 +53,55 @@ pub struct Servers {
 #[derive(Debug)]
 pub struct Found {
     pub round: u64,
+    /// Of the statement in its round.
+    pub index: usize,
     pub scenario: String,
     pub statement: String,
     pub cassandra: Vec<String>,
     pub partita: Vec<String>,
 }
 
-#[derive(Debug, Default)]
-pub struct Report {
+/// What to run.
+#[derive(Debug, Clone, Copy)]
+pub struct Task {
+    pub seed: u64,
     pub statements: usize,
-    pub errors: usize,
-    pub found: Vec<Found>,
+    /// Stop after so many differences.
+    pub found_max: usize,
+    /// Only this round.
+    pub round: Option<u64>,
+    /// Runs that shrinking one difference may take.
+    pub shrink_tries: usize,
+    /// Rounds at once.
+    pub connections: usize,
 }
-
-/// Statements per random table.
-const ROUND_STATEMENTS: usize = 600;
 
 /// Runs until `statements` have been compared or `found_max` differences are known.
-pub fn run(
-    servers: Servers,
-    seed: u64,
-    statements: usize,
-    found_max: usize,
-    mut say: impl FnMut(&Report),
-) -> Result<Report, ClientError> {
-    let mut report = Report::default();
-    let mut round = 0;
-    while report.statements < statements && report.found.len() < found_max {
-        run_round(servers, seed, round, &mut report)?;
-        say(&report);
-        round += 1;
+pub fn run(servers: Servers, task: Task, say: impl FnMut(&Report) + Send) -> Result<Report, ClientError> {
+    if let Some(number) = task.round {
+        return round::run(servers, task, number);
     }
-    Ok(report)
-}
-
-/// The statements of a round: the table first.
-fn statements_of(seed: u64, round: u64) -> Vec<Sent> {
-    let mut random = Seeded::new(seed ^ round.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-    let table = Table::random(&mut random);
-    let mut all = vec![Sent::new(table.create())];
-    let mut now = 1_000_000;
-    for _ in 0..ROUND_STATEMENTS {
-        now += u32::try_from(random.below(20)).unwrap_or_default();
-        let mut sent = if random.chance(45) {
-            read::statement(&mut random, &table)
-        } else {
-            write::statement(&mut random, &table)
-        };
-        sent.options.now = Some(now);
-        all.push(sent);
-    }
-    all
-}
-
-fn run_round(servers: Servers, seed: u64, round: u64, report: &mut Report) -> Result<(), ClientError> {
-    let all = statements_of(seed, round);
-    let keyspace = format!("random_{round}");
-    let mut pair = Pair::open(servers, &keyspace)?;
-    for (index, sent) in all.iter().enumerate() {
-        let (cassandra, partita) = pair.send(sent)?;
-        report.statements += 1;
-        report.errors += usize::from(cassandra.iter().any(|line| line.starts_with("error ")));
-        if !compare::agrees(&sent.options, &cassandra, &partita) {
-            let kept = shrink::shrink(servers, all.get(..=index).unwrap_or_default())?;
-            report.found.push(Found {
-                round,
-                scenario: shrink::scenario(&format!("random {seed} {round}"), &kept),
-                statement: sent.text.clone(),
-                cassandra,
-                partita,
-            });
-            break;
+    let next = AtomicU64::new(0);
+    let shared = Mutex::new((Report::default(), say));
+    let enough =
+        |report: &Report| report.total().sent >= task.statements || report.found.len() >= task.found_max;
+    let work = || -> Result<(), ClientError> {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let done = round::run(servers, task, number)?;
+            let mut guard = shared.lock().map_err(|_| ClientError("another connection failed".into()))?;
+            let (report, say) = &mut *guard;
+            report.merge(done);
+            say(report);
+            if enough(report) {
+                return Ok(());
+            }
         }
-    }
-    pair.close(&keyspace);
-    Ok(())
-}
-
-/// A connection to each server, in the same fresh keyspace.
-pub(crate) struct Pair {
-    cassandra: Client,
-    partita: Client,
-}
-
-impl Pair {
-    pub(crate) fn open(servers: Servers, keyspace: &str) -> Result<Pair, ClientError> {
-        let fresh = |address| {
-            let mut client = Client::connect(address)?;
-            client.must(&format!("DROP KEYSPACE IF EXISTS {keyspace}"))?;
-            client.must(&format!(
-                "CREATE KEYSPACE {keyspace} WITH replication = {{'class': 'SimpleStrategy', 'replication_factor': 1}}"
-            ))?;
-            client.must(&format!("USE {keyspace}"))?;
-            Ok::<Client, ClientError>(client)
-        };
-        Ok(Pair { cassandra: fresh(servers.cassandra)?, partita: fresh(servers.partita)? })
-    }
-
-    pub(crate) fn send(&mut self, sent: &Sent) -> Result<(Vec<String>, Vec<String>), ClientError> {
-        let cassandra = run_step(&mut self.cassandra, &sent.text, &sent.options)?;
-        let partita = run_step(&mut self.partita, &sent.text, &sent.options)?;
-        let plain = |lines: Vec<String>| lines.iter().map(|line| without_clock(line)).collect();
-        Ok((plain(cassandra), plain(partita)))
-    }
-
-    pub(crate) fn close(mut self, keyspace: &str) {
-        // The next run drops it again anyway.
-        let drop = format!("DROP KEYSPACE IF EXISTS {keyspace}");
-        let _ = self.cassandra.must(&drop);
-        let _ = self.partita.must(&drop);
-    }
-}
-
-/// Digits of a clock reading in microseconds, which is what `writetime` shows after a conditional write.
-const CLOCK_DIGITS: usize = 16;
-
-/// The line with clock readings replaced: each server has its own clock.
-fn without_clock(line: &str) -> String {
-    let mut out = String::with_capacity(line.len());
-    let mut digits = String::new();
-    for c in line.chars().chain(['\n']) {
-        if c.is_ascii_digit() {
-            digits.push(c);
-            continue;
-        }
-        let clock = digits.len() == CLOCK_DIGITS && digits.starts_with('1');
-        out.push_str(if clock { "CLOCK" } else { &digits });
-        digits.clear();
-        out.push(c);
-    }
-    out.pop();
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn clock_readings_are_not_compared() {
-        assert_eq!(without_clock("1 | 1794829896337001 | 1039"), "1 | CLOCK | 1039");
-        assert_eq!(without_clock("9223372036854775807 | 12"), "9223372036854775807 | 12");
-    }
-
-    #[test]
-    fn a_seed_gives_the_same_statements_and_another_gives_others() {
-        let texts = |seed, round| statements_of(seed, round).into_iter().map(|s| s.text).collect::<Vec<_>>();
-        assert_eq!(texts(1, 0), texts(1, 0));
-        assert_ne!(texts(1, 0), texts(2, 0));
-        assert_ne!(texts(1, 0), texts(1, 1));
-        assert!(texts(1, 0)[0].starts_with("CREATE TABLE t ("));
-    }
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..task.connections.max(1)).map(|_| scope.spawn(work)).collect();
+        let failed = |_| ClientError("a connection's thread panicked".into());
+        workers.into_iter().try_for_each(|worker| worker.join().map_err(failed)?)
+    })?;
+    shared.into_inner().map(|(report, _)| report).map_err(|_| ClientError("a connection failed".into()))
 }

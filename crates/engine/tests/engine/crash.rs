@@ -108,6 +108,7 @@ fn conditional(random: &mut Random, now: i64) -> ConditionalCommit {
     let (key, row) = (key(random), clustering(random));
     let check = RowCheck {
         position: RowPosition::Row(row.clone().into_bytes()),
+        columns: None,
         exists: Some(random.one_in(2)),
         conditions: Vec::new(),
     };

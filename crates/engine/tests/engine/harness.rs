@@ -125,6 +125,7 @@ pub fn add(table: TableId, key: &str, row: &str, delta: i64, at: i64) -> Mutatio
 pub fn insert_if_absent(key: &str, row: &str, value: &str) -> ConditionalCommit {
     let check = RowCheck {
         position: RowPosition::Row(row.as_bytes().to_vec()),
+        columns: None,
         exists: Some(false),
         conditions: Vec::new(),
     };

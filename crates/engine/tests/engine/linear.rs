@@ -124,7 +124,7 @@ fn swap(key: u64, expected: Option<u64>, new: u64) -> ConditionalCommit {
     ConditionalCommit {
         table: TABLE,
         key: partition(&key),
-        checks: vec![RowCheck { position, exists: None, conditions: vec![condition] }],
+        checks: vec![RowCheck { position, exists: None, conditions: vec![condition], columns: None }],
         mutations: vec![put(TABLE, &key, "r", &format!("{new:010}"), 5)],
         provisional_timestamp: 5,
         now_seconds: NOW_SECONDS,

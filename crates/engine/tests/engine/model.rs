@@ -228,7 +228,12 @@ impl World {
         let commit = ConditionalCommit {
             table: PURGED,
             key: partition(&key),
-            checks: vec![RowCheck { position: RowPosition::Row(row), exists, conditions: vec![] }],
+            checks: vec![RowCheck {
+                position: RowPosition::Row(row),
+                exists,
+                conditions: vec![],
+                columns: None,
+            }],
             mutations: vec![mutation],
             provisional_timestamp: self.now,
             now_seconds: self.now_seconds(),

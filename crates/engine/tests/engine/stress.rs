@@ -44,6 +44,7 @@ async fn increment(store: &EmbeddedStore, key: &str, applied: &AtomicU64) {
         let next = current.as_ref().map_or(0, |value| value.parse::<u64>().unwrap()) + 1;
         let check = RowCheck {
             position: RowPosition::Row(b"register".to_vec()),
+            columns: None,
             exists: None,
             conditions: vec![CellCondition {
                 column: 1,

@@ -44,7 +44,8 @@ fn list_index(key: &[u8]) -> Option<usize> {
     usize::try_from(i32::from_be_bytes(key.try_into().ok()?)).ok()
 }
 
-/// The entries of a set or map whose element or key lies in `[from, to]`; null when there are none.
+/// The entries of a set or map whose element or key lies in `[from, to]`; when there are none, null for
+/// collections of cells, which cannot be empty.
 pub fn slice(data_type: &DataType, whole: &[u8], from: Option<&[u8]>, to: Option<&[u8]>) -> Option<Vec<u8>> {
     let inside = |t: &DataType, part: &[u8]| {
         from.is_none_or(|from| compare(t, part, from).is_ge())
@@ -54,7 +55,7 @@ pub fn slice(data_type: &DataType, whole: &[u8], from: Option<&[u8]>, to: Option
         DataType::Set { element, .. } => {
             let parts = elements(whole).ok()?.flatten().flatten().filter(|part| inside(element, part));
             let parts: Vec<&[u8]> = parts.collect();
-            (!parts.is_empty()).then(|| encode_elements(parts))
+            (!parts.is_empty() || !data_type.is_multi_cell()).then(|| encode_elements(parts))
         }
         DataType::Map { key, .. } => {
             let mut out = Vec::new();
@@ -68,7 +69,7 @@ pub fn slice(data_type: &DataType, whole: &[u8], from: Option<&[u8]>, to: Option
             }
             let entries = builder.entries();
             builder.finish();
-            (entries > 0).then_some(out)
+            (entries > 0 || !data_type.is_multi_cell()).then_some(out)
         }
         _ => None,
     }

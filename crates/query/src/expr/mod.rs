@@ -129,4 +129,24 @@ impl Expr {
     pub fn is_null(&self) -> bool {
         matches!(self.node, Node::Null)
     }
+
+    /// Whether a marker stands anywhere in it.
+    pub fn has_marker(&self) -> bool {
+        match &self.node {
+            Node::Null | Node::Constant(_) | Node::Input(_) => false,
+            Node::Marker(_) => true,
+            Node::Call(_, parts)
+            | Node::List(parts)
+            | Node::Set(parts)
+            | Node::Vector(parts)
+            | Node::Tuple(parts)
+            | Node::UserType(parts) => parts.iter().any(Expr::has_marker),
+            Node::Map(entries) => entries.iter().any(|(key, value)| key.has_marker() || value.has_marker()),
+            Node::Field(of, _) => of.has_marker(),
+            Node::Element(of, key) => of.has_marker() || key.has_marker(),
+            Node::Slice { of, from, to } => {
+                of.has_marker() || [from, to].into_iter().flatten().any(|bound| bound.has_marker())
+            }
+        }
+    }
 }

@@ -13,8 +13,9 @@ use crate::error::QueryError;
 use crate::expr::Env;
 use crate::spec::put_value;
 use model::key::PartitionKey;
-use model::row::RowView;
+use model::row::{ColumnId, RowView};
 use std::borrow::Cow;
+use std::sync::Arc;
 use store::{Flow, Position, Sink};
 
 /// How much a page may hold.
@@ -63,6 +64,8 @@ pub struct Collector<'p, 'c> {
     last_is_current: bool,
     last_key: Option<PartitionKey>,
     group: Option<Group>,
+    /// Where columns were dropped: those that are left. A row that lives in dropped ones alone is not there.
+    living: Option<Arc<[ColumnId]>>,
     /// Collects rows by similarity instead of writing them as they come.
     pub nearest: Option<Nearest>,
     pub stopped: Option<Stop>,
@@ -121,6 +124,7 @@ impl<'p, 'c> Collector<'p, 'c> {
             last_is_current: false,
             last_key: None,
             group: None,
+            living: plan.table.living_columns(),
             nearest: None,
             stopped: None,
             error: None,
@@ -211,6 +215,11 @@ impl<'p, 'c> Collector<'p, 'c> {
             self.group = Some(Group { keys: Vec::new(), first, states: states?, clustering: Vec::new() });
         }
         self.end_group()
+    }
+
+    fn is_dead(&self, row: RowView<'_>) -> bool {
+        let now_seconds = self.request.now_seconds;
+        self.living.as_ref().is_some_and(|columns| !row.is_live_in(columns, now_seconds))
     }
 
     fn full(&self) -> bool {
@@ -433,12 +442,18 @@ impl Sink for Collector<'_, '_> {
     }
 
     fn static_row(&mut self, row: RowView<'_>) -> Flow {
+        if self.is_dead(row) {
+            return Flow::Continue;
+        }
         self.has_static = true;
         self.scratch.static_row(&self.plan.layout, &self.plan.inputs, &self.infos, row);
         Flow::Continue
     }
 
     fn row(&mut self, clustering: &[u8], row: RowView<'_>) -> Flow {
+        if self.is_dead(row) {
+            return Flow::Continue;
+        }
         self.rows_met = true;
         let plan = self.plan;
         self.scratch.row(&plan.table, &plan.layout, &plan.inputs, &self.infos, clustering, row);

@@ -45,12 +45,8 @@ pub(super) struct Builder<'a, 'r> {
 impl<'a> Builder<'a, '_> {
     pub fn stamp(&self, plan: &'a WritePlan) -> Result<Stamp, QueryError> {
         let timestamp = self.timestamp(plan)?;
-        Ok(Stamp {
-            timestamp,
-            deletion_timestamp: if self.conditional { timestamp - 1 } else { timestamp },
-            ttl: self.ttl(plan)?,
-            now_seconds: self.request.now_seconds,
-        })
+        let (ttl, now_seconds) = (self.ttl(plan)?, self.request.now_seconds);
+        Ok(Stamp { timestamp, conditional: self.conditional, ttl, now_seconds })
     }
 
     fn timestamp(&self, plan: &'a WritePlan) -> Result<i64, QueryError> {
@@ -234,16 +230,19 @@ fn is_simple(plan: &WritePlan) -> bool {
 
 fn delete_rows(mutation: &mut Mutation, targets: &RowTargets, stamp: &Stamp) {
     match targets {
-        RowTargets::None => mutation.delete_partition(stamp.deletion()),
+        RowTargets::None => mutation.delete_partition(stamp.wide_deletion()),
         RowTargets::Rows(rows) => {
             let mut writer = RowWriter::new();
             for clustering in rows {
-                writer.begin(stamp.deletion_timestamp, None, stamp.deletion());
+                // Without clustering columns the row is the partition.
+                let whole = clustering.is_empty();
+                let deletion = if whole { stamp.wide_deletion() } else { stamp.deletion() };
+                writer.begin(deletion.timestamp, None, deletion);
                 mutation.row(clustering, writer.view());
             }
         }
         RowTargets::Ranges(ranges) => {
-            ranges.iter().for_each(|r| mutation.delete_range(&r.start, &r.end, stamp.deletion()));
+            ranges.iter().for_each(|r| mutation.delete_range(&r.start, &r.end, stamp.wide_deletion()));
         }
     }
 }

@@ -25,8 +25,8 @@ const PREPEND_MIRROR_TICKS: i64 = 1_262_304_000 * 10_000_000;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stamp {
     pub timestamp: Timestamp,
-    /// Deletions of rows, ranges and whole collections; one less than the data in conditional writes.
-    pub deletion_timestamp: Timestamp,
+    /// Of a conditional write: the store replaces the timestamp with its ballot.
+    pub conditional: bool,
     /// Zero: for ever.
     pub ttl: u32,
     pub now_seconds: u32,
@@ -34,7 +34,7 @@ pub(super) struct Stamp {
 
 impl Stamp {
     pub fn deletion(&self) -> Deletion {
-        Deletion { timestamp: self.deletion_timestamp, local_seconds: self.now_seconds }
+        Deletion { timestamp: self.timestamp, local_seconds: self.now_seconds }
     }
 
     /// A cell with this value: for ever, or for the statement's TTL.
@@ -43,6 +43,12 @@ impl Stamp {
             0 => CellState::Live(value),
             ttl => CellState::Expiring { value, ttl, expiry: self.now_seconds.saturating_add(ttl) },
         }
+    }
+
+    /// Of a partition or a range. In a conditional batch these leave what the batch itself writes, while the deletion
+    /// of a row takes it along, as in Cassandra.
+    pub fn wide_deletion(&self) -> Deletion {
+        Deletion { timestamp: self.timestamp - i64::from(self.conditional), local_seconds: self.now_seconds }
     }
 
     pub fn marker(&self) -> Marker {
@@ -432,7 +438,7 @@ impl Draft<'_> {
                 (stamp.timestamp - 1, CellState::ComplexDeletion { local_seconds: now })
             }
             What::ComplexDeletion { replaced: false } => {
-                (stamp.deletion_timestamp, CellState::ComplexDeletion { local_seconds: now })
+                (stamp.timestamp, CellState::ComplexDeletion { local_seconds: now })
             }
         };
         Cell { column: self.column, path: self.path.as_deref(), timestamp, state }

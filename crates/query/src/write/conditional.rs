@@ -10,7 +10,7 @@ use crate::key;
 use crate::spec::{ColumnSpec, Rows, put_value};
 use crate::values::Values;
 use model::key::PartitionKey;
-use model::row::RowView;
+use model::row::{ColumnId, RowView};
 use model::types::DataType;
 use schema::{Column, ColumnKind};
 use std::sync::Arc;
@@ -30,6 +30,17 @@ pub(super) async fn execute<S: Store>(
     execute_each(ctx, plans, &values, batch).await
 }
 
+/// Rows that live in dropped columns alone are not there.
+fn forget_dropped(columns: &[ColumnId], outcome: &mut CasOutcome, now_seconds: u32) {
+    let is_dead = |payload: &Vec<u8>| {
+        RowView::from_payload(payload).is_none_or(|row| !row.is_live_in(columns, now_seconds))
+    };
+    outcome.static_row.take_if(|payload| is_dead(payload));
+    for current in &mut outcome.rows {
+        current.row.take_if(|payload| is_dead(payload));
+    }
+}
+
 /// Runs the statements of a conditional batch: all apply, or none.
 pub(super) async fn execute_each<S: Store>(
     ctx: &Context<'_, S>,
@@ -47,7 +58,14 @@ pub fn answer(plans: &[&WritePlan], outcome: &CasOutcome, batch: bool, now_secon
     match plans.first() {
         None => Rows::empty(Arc::new([])),
         Some(first) if outcome.applied => applied_only(first, true),
-        Some(_) => failure(plans, outcome, batch, now_seconds),
+        Some(first) => match first.table.living_columns() {
+            None => failure(plans, outcome, batch, now_seconds),
+            Some(columns) => {
+                let mut outcome = outcome.clone();
+                forget_dropped(&columns, &mut outcome, now_seconds);
+                failure(plans, &outcome, batch, now_seconds)
+            }
+        },
     }
 }
 
@@ -79,6 +97,7 @@ pub fn commit<S: Store>(
         }
         mutations.extend(builder.mutations(plan, targets, &stamp)?);
     }
+    checks.iter().flat_map(|check| &check.conditions).try_for_each(refuse_empty)?;
     let Some((table, key)) = partition else {
         return Err(QueryError::invalid("A conditional batch needs at least one statement"));
     };
@@ -165,7 +184,10 @@ fn add_check<S: Store>(
             check.exists = check.exists.or(exists);
             check.conditions.extend(conditions);
         }
-        None => checks.push(RowCheck { position, exists, conditions }),
+        None => {
+            let columns = plan.table.living_columns();
+            checks.push(RowCheck { position, exists, conditions, columns });
+        }
     }
     Ok(())
 }
@@ -231,6 +253,29 @@ impl Conditions {
             values,
         })
     }
+}
+
+/// A collection of cells cannot be empty, so nothing is less or greater than an empty one.
+fn refuse_empty(condition: &CellCondition) -> Result<(), QueryError> {
+    use Comparison::{Greater, GreaterOrEqual, Less, LessOrEqual};
+    let ordered = matches!(condition.comparison, Less | LessOrEqual | Greater | GreaterOrEqual);
+    if !ordered || condition.element.is_some() || !condition.data_type.is_multi_cell() {
+        return Ok(());
+    }
+    let kind = match &condition.data_type {
+        DataType::List { .. } => "list",
+        DataType::Set { .. } => "set",
+        DataType::Map { .. } => "map",
+        _ => return Ok(()),
+    };
+    let is_empty = |value: &Vec<u8>| value.get(..4).is_none_or(|count| count == [0; 4]);
+    if condition.values.iter().flatten().any(is_empty) {
+        let symbol = condition.comparison.symbol();
+        return Err(QueryError::invalid(format!(
+            "Invalid comparison with an empty {kind} for operator \"{symbol}\""
+        )));
+    }
+    Ok(())
 }
 
 fn spec(plan: &WritePlan, name: &str, data_type: DataType) -> ColumnSpec {

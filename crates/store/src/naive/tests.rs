@@ -107,6 +107,7 @@ fn a_conditional_commit_applies_once() {
         key: key.clone(),
         checks: vec![crate::RowCheck {
             position: RowPosition::Row(b"x".to_vec()),
+            columns: None,
             exists: Some(false),
             conditions: vec![],
         }],

@@ -303,6 +303,11 @@ impl Binder<'_, '_> {
                 number_signatures(kind, word)
             )));
         }
+        let any = matches!(kind, AggregateKind::Min | AggregateKind::Max);
+        if args.len() != wanted && any {
+            let text = format!("Invalid number of arguments for function system.{word}(any)");
+            return Err(QueryError::invalid(text));
+        }
         if args.len() != wanted {
             return Err(QueryError::invalid(format!(
                 "Invalid number of arguments in call to function system.{word}: {wanted} required but {} provided",
@@ -372,6 +377,10 @@ impl Binder<'_, '_> {
     }
 
     fn check_args(&self, function: &Function, args: &[ast::Expr]) -> Result<(), QueryError> {
+        if args.len() != function.args.len() && function.name.ends_with("json") {
+            let text = format!("Invalid number of arguments for function {}(any)", function.name);
+            return Err(QueryError::invalid(text));
+        }
         if args.len() != function.args.len() {
             return Err(QueryError::invalid(format!(
                 "Invalid number of arguments in call to function {}: {} required but {} provided",

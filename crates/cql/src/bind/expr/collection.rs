@@ -18,6 +18,7 @@ impl Binder<'_, '_> {
         match expected {
             DataType::List { element, .. } => {
                 let parts = self.parts(parts, element, receiver, "list")?;
+                self.must_be_known(&parts, receiver, "list")?;
                 Ok(Expr::new(expected.clone(), Node::List(parts)))
             }
             DataType::Vector { element, dimensions } => {
@@ -50,6 +51,7 @@ impl Binder<'_, '_> {
             }
             DataType::Set { element, .. } => {
                 let parts = self.parts(parts, element, receiver, "set")?;
+                self.must_be_known(&parts, receiver, "set")?;
                 Ok(Expr::new(expected.clone(), Node::Set(parts)))
             }
             _ => Err(wrong("set", receiver, expected)),
@@ -74,6 +76,16 @@ impl Binder<'_, '_> {
         Ok(bound)
     }
 
+    /// Outside of SELECT lists, what stands in the literal of a collection is known when it is prepared.
+    fn must_be_known(&self, parts: &[Expr], receiver: &str, kind: &str) -> Result<(), QueryError> {
+        if self.row.is_some() || !parts.iter().any(Expr::has_marker) {
+            return Ok(());
+        }
+        Err(QueryError::invalid(format!(
+            "Invalid {kind} literal for {receiver}: bind variables are not supported inside collection literals"
+        )))
+    }
+
     pub(super) fn map(
         &mut self,
         entries: &[(ast::Expr, ast::Expr)],
@@ -94,7 +106,9 @@ impl Binder<'_, '_> {
                 format!("Invalid map literal for {receiver}: value {value} is not of type {value_type}")
             })?;
             let key = self.bind(key, key_type, &part_name("key", receiver))?;
-            bound.push((key, self.bind(value, value_type, &part_name("value", receiver))?));
+            let value = self.bind(value, value_type, &part_name("value", receiver))?;
+            self.must_be_known(&[key.clone(), value.clone()], receiver, "map")?;
+            bound.push((key, value));
         }
         Ok(Expr::new(expected.clone(), Node::Map(bound)))
     }

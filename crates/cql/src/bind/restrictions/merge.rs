@@ -223,7 +223,13 @@ fn merge_into(
     match test {
         Test::Other(op, terms) => {
             let contains = matches!(op, FilterOp::Contains | FilterOp::ContainsKey);
-            if contains && (into.among.is_some() || into.is_range()) {
+            if let Some(existing) = into.among.as_ref().filter(|_| contains) {
+                let how = equality_name(existing);
+                return refuse(format!(
+                    "{names} cannot be restricted by more than one relation if it includes {how}"
+                ));
+            }
+            if contains && into.is_range() {
                 return refuse(format!(
                     "Collection column {names} can only be restricted by CONTAINS, CONTAINS KEY, or map-entry equality"
                 ));

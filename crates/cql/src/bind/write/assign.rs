@@ -121,16 +121,34 @@ fn whole(
             operation(),
             column.name
         ))),
-        (AssignmentOp::Add, DataType::List { .. } | DataType::Set { .. } | DataType::Map { .. }) => {
+        (AssignmentOp::Add, DataType::Map { .. }) => {
+            let value = bind(data_type).map_err(|_| {
+                let value = term_text(&item.value);
+                QueryError::invalid(format!("Value for a map addition has to be a map, but was: '{value}'"))
+            })?;
+            Ok(AssignmentKind::Append(value))
+        }
+        (AssignmentOp::Add, DataType::List { .. } | DataType::Set { .. }) => {
             Ok(AssignmentKind::Append(bind(data_type)?))
         }
+        (AssignmentOp::Add, DataType::Tuple(_) | DataType::Udt(_)) => Err(QueryError::invalid(format!(
+            "Invalid operation ({}) for tuple column {}",
+            operation(),
+            column.name
+        ))),
         (AssignmentOp::Prepend, DataType::List { .. }) => Ok(AssignmentKind::Prepend(bind(data_type)?)),
         (AssignmentOp::Subtract, DataType::List { .. } | DataType::Set { .. }) => {
             Ok(AssignmentKind::Remove(bind(data_type)?))
         }
         (AssignmentOp::Subtract, DataType::Map { key, .. }) => {
             let keys = DataType::Set { element: Arc::clone(key), frozen: false };
-            Ok(AssignmentKind::Remove(bind(&keys)?))
+            let value = bind(&keys).map_err(|_| {
+                let value = term_text(&item.value);
+                QueryError::invalid(format!(
+                    "Value for a map substraction has to be a set, but was: '{value}'"
+                ))
+            })?;
+            Ok(AssignmentKind::Remove(value))
         }
         (AssignmentOp::Add | AssignmentOp::Subtract, _) if data_type.is_numeric() && conditional => {
             let subtract = item.op == AssignmentOp::Subtract;

@@ -7,6 +7,7 @@ use super::column;
 use cql_syntax::ast::{self, Operand, RelationOp, Subject};
 use model::types::DataType;
 use query::QueryError;
+use query::expr::Expr;
 use query::write::{ConditionPlan, Conditions, ElementExpr, OperandExpr};
 use schema::{Column, ColumnKind, Table};
 use std::sync::Arc;
@@ -16,10 +17,14 @@ pub(super) fn bind(
     scope: Scope<'_>,
     table: &Table,
     condition: &ast::Condition,
+    timestamp: &Option<Expr>,
     markers: &mut Markers,
 ) -> Result<ConditionPlan, QueryError> {
     match condition {
         ast::Condition::Exists(_) => Ok(ConditionPlan::Exists),
+        ast::Condition::Relations(_) if timestamp.is_some() => {
+            Err(QueryError::invalid("Cannot provide custom timestamp for conditional updates"))
+        }
         ast::Condition::Relations(relations) => {
             let bound = relations.iter().map(|r| relation(scope, table, r, markers));
             Ok(ConditionPlan::Columns(bound.collect::<Result<_, _>>()?))
@@ -63,6 +68,10 @@ fn relation(
         }
         Operand::None | Operand::Range(..) => return Err(unsupported(relation.op)),
     };
+    if column.kind.is_primary_key() {
+        let text = format!("PRIMARY KEY column '{}' cannot have IF conditions", column.name);
+        return Err(QueryError::invalid(text));
+    }
     Ok(Conditions {
         column: column.id,
         name: column.name.clone(),
@@ -90,10 +99,6 @@ fn subject<'t>(
         }
     };
     let column = column(table, name)?;
-    if column.kind.is_primary_key() {
-        let text = format!("PRIMARY KEY column '{}' cannot have IF conditions", column.name);
-        return Err(QueryError::invalid(text));
-    }
     match subject {
         Subject::Element { key, .. } => match &column.data_type {
             DataType::Map { key: key_type, value, .. } => {

@@ -11,13 +11,19 @@ use query::write::{Keys, WriteKind, WritePlan};
 pub fn bind(scope: Scope<'_>, delete: &ast::Delete, markers: &mut Markers) -> Result<WritePlan, QueryError> {
     let table = target(scope, &delete.table)?;
     markers.enter(table);
-    let mut assignments = Vec::with_capacity(delete.targets.len());
-    for target in &delete.targets {
-        assignments.push(assign::delete(scope, table, target, markers)?);
-    }
     let (timestamp, ttl) = using(scope, &delete.using, markers)?;
     if ttl.is_some() {
         return Err(QueryError::invalid("TTL is not supported in DELETE statements"));
+    }
+    // Conditions are looked at first: what is wrong with them is said before anything else, as Cassandra does.
+    let condition = delete
+        .condition
+        .as_ref()
+        .map(|c| condition::bind(scope, table, c, &timestamp, markers))
+        .transpose()?;
+    let mut assignments = Vec::with_capacity(delete.targets.len());
+    for target in &delete.targets {
+        assignments.push(assign::delete(scope, table, target, markers)?);
     }
     let columns = !assignments.is_empty();
     let statics_only = columns && assignments.iter().all(|a| a.is_static);
@@ -29,8 +35,6 @@ pub fn bind(scope: Scope<'_>, delete: &ast::Delete, markers: &mut Markers) -> Re
     if columns && !statics_only && !names_rows {
         return Err(QueryError::invalid("Range deletions are not supported for specific columns"));
     }
-    let condition =
-        delete.condition.as_ref().map(|c| condition::bind(scope, table, c, markers)).transpose()?;
     if condition.is_some() && !names_rows && !statics_only {
         return Err(QueryError::invalid(
             "DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to delete non static columns or to use IF conditions on non static columns",

@@ -50,12 +50,20 @@ fn columns_and_values<'t>(
     if names.len() != values.len() {
         return Err(QueryError::invalid("Unmatched column names/values"));
     }
+    if (1..names.len()).any(|i| names[..i].iter().any(|n| n.as_str() == names[i].as_str())) {
+        return Err(QueryError::invalid("The column names contains duplicates"));
+    }
+    // What is wrong with the key is said last, as Cassandra does.
     let mut bound: Vec<(&Column, Expr)> = Vec::with_capacity(names.len());
+    let mut keys = Vec::new();
     for (name, value) in names.iter().zip(values) {
         let column = column(table, name)?;
-        if bound.iter().any(|(c, _)| c.name == column.name) {
-            return Err(QueryError::invalid("The column names contains duplicates"));
+        match column.kind.is_primary_key() {
+            true => keys.push((column, value)),
+            false => bound.push((column, bind_term(scope, value, &column.data_type, &column.name, markers)?)),
         }
+    }
+    for (column, value) in keys {
         bound.push((column, bind_term(scope, value, &column.data_type, &column.name, markers)?));
     }
     Ok(bound)

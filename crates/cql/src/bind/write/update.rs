@@ -12,6 +12,12 @@ pub fn bind(scope: Scope<'_>, update: &ast::Update, markers: &mut Markers) -> Re
     let table = target(scope, &update.table)?;
     markers.enter(table);
     let (timestamp, ttl) = using(scope, &update.using, markers)?;
+    // Conditions are looked at first: what is wrong with them is said before anything else, as Cassandra does.
+    let condition = update
+        .condition
+        .as_ref()
+        .map(|c| condition::bind(scope, table, c, &timestamp, markers))
+        .transpose()?;
     let conditional = update.condition.is_some();
     let mut assignments: Vec<Assignment> = Vec::with_capacity(update.assignments.len());
     for item in &update.assignments {
@@ -20,8 +26,6 @@ pub fn bind(scope: Scope<'_>, update: &ast::Update, markers: &mut Markers) -> Re
     let statics_only = assignments.iter().all(|a| a.is_static);
     let kind = StatementKind::Update;
     let clause = bind_write_where(scope, table, &update.relations, kind, statics_only, markers)?;
-    let condition =
-        update.condition.as_ref().map(|c| condition::bind(scope, table, c, markers)).transpose()?;
     let on_rows = match &condition {
         Some(ConditionPlan::Columns(list)) => list.iter().any(|c| !c.is_static),
         _ => false,
