@@ -24,6 +24,8 @@ fn start(data: &Path) -> (Server, SocketAddr) {
         auth: Auth::None,
         tls: None,
         cluster_name: "Partita".into(),
+        data_center: "datacenter1".into(),
+        rack: "rack1".into(),
         limits: Limits::default(),
     })
     .unwrap();
