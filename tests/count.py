@@ -2,7 +2,7 @@
 
 Understands cargo's `test result:` lines and our runners' closing line `N passed, N failed[, N skipped]`.
 A run that failed without a failed test (it did not build, it crashed) counts as one failure, and so
-does a run in which no test ran at all.
+does a run in which no test ran and none says that it was skipped.
 """
 import re
 import sys
@@ -19,7 +19,7 @@ def count(text: str, status: int) -> tuple[int, int, int]:
     if closing:
         p, f, s = closing[-1]
         passed, failed, skipped = passed + int(p), failed + int(f), skipped + int(s or 0)
-    if (status != 0 and failed == 0) or passed + failed == 0:
+    if (status != 0 and failed == 0) or passed + failed + skipped == 0:
         failed += 1
     return passed, failed, skipped
 

@@ -17,6 +17,7 @@ pub mod growth;
 mod numbers;
 pub mod output;
 pub mod rules;
+pub mod simulate;
 pub mod source;
 mod suppress;
 mod units;

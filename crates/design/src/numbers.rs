@@ -24,6 +24,8 @@ pub struct Numbers {
     pub hot_share: Option<f64>,
     /// How many distinct partition keys there are.
     pub partitions: Option<f64>,
+    /// How many hash buckets a key is spread over.
+    pub buckets: Option<f64>,
     /// Days that rows are kept; infinite for "forever".
     pub retention_days: Option<f64>,
     /// Days that one read looks back.
@@ -69,6 +71,7 @@ impl Numbers {
                 self.hot_share = quantity(value).map(share)
             }
             "partitions" | "keys" | "cardinality" => self.partitions = quantity(value),
+            "buckets" | "hash_buckets" => self.buckets = quantity(value),
             "retention" => self.retention_days = length_days(value),
             "lookback" | "window" | "range" => self.lookback_days = length_days(value),
             "owner" => self.owner = value.text().map(str::to_string),
@@ -111,6 +114,7 @@ impl Numbers {
         larger(&mut self.rows_per_day, other.rows_per_day);
         larger(&mut self.hot_share, other.hot_share);
         larger(&mut self.partitions, other.partitions);
+        larger(&mut self.buckets, other.buckets);
         larger(&mut self.retention_days, other.retention_days);
         larger(&mut self.lookback_days, other.lookback_days);
         for (mine, theirs) in [

@@ -15,6 +15,8 @@ mod fixes;
 mod robust;
 #[path = "review/shapes.rs"]
 mod shapes;
+#[path = "review/simulated.rs"]
+mod simulated;
 
 pub struct Case {
     pub name: String,

@@ -28,6 +28,8 @@ enum Command {
     Review(commands::review::ReviewOptions),
     /// Derive tables from entities and access patterns, with the reasons.
     Design(commands::design::DesignOptions),
+    /// Predict partition sizes, hot partitions, fan-out and the load of every node at 1x, 10x, 100x.
+    Simulate(Box<commands::simulate::SimulateOptions>),
 }
 
 fn main() -> ExitCode {
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
         Command::Serve(options) => commands::serve::run(*options),
         Command::Review(options) => commands::review::run(options),
         Command::Design(options) => commands::design::run(options),
+        Command::Simulate(options) => commands::simulate::run(*options),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

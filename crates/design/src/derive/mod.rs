@@ -3,15 +3,19 @@
 //! [`derive`] is a pure function of the file. What it prints is reviewed by the same rules as any schema; findings on its
 //! own output are for the caller to show, never hidden.
 
+mod bucket;
 mod input;
 mod plan;
 mod print;
+mod problem;
 
-pub use input::{Entity, InputError, Pattern, Request};
-pub use plan::{Bucket, Plan, PlannedTable};
+pub use bucket::Bucket;
+pub use input::{Entity, Pattern, Request};
+pub use plan::{Plan, PlannedTable};
+pub use problem::{InputError, Problem};
 
-/// Reads a catalogue and derives its tables.
-pub fn derive(text: &str) -> Result<Plan, InputError> {
+/// Reads a catalogue and derives its tables; every problem when it cannot be used.
+pub fn derive(text: &str) -> Result<Plan, Vec<InputError>> {
     Ok(plan::plan(input::read(text)?))
 }
 

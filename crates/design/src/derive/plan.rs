@@ -1,13 +1,8 @@
 //! The derivation: a pattern's inputs become the partition key, its order the clustering key, its growth the bucket.
 
+use super::bucket::{self, Bucket, Declared};
 use super::input::{Entity, Pattern, Request};
-use crate::growth::{PARTITION_BYTES_MAX, PARTITION_WRITES_MAX};
-use crate::units;
-use crate::vocabulary::{Grain, any_word, singular, words};
-
-/// A partition is planned to stay this far below its limit, so that a year better than expected does not break it.
-const PLANNED_BYTES_MAX: f64 = PARTITION_BYTES_MAX / 2.0;
-const BUCKETS_MAX: f64 = 256.0;
+use crate::vocabulary::{any_word, singular, words};
 
 /// The derived design.
 #[derive(Debug)]
@@ -29,39 +24,38 @@ pub struct PlannedTable {
     /// Indices into the patterns.
     pub serves: Vec<usize>,
     pub filter: Option<String>,
+    /// Whether the truth about its entity lives here.
+    pub is_source: bool,
+    /// Days that rows live, when every pattern says so.
+    pub kept_days: Option<f64>,
     /// Why it is so, one sentence each.
     pub reasons: Vec<String>,
 }
 
-/// What keeps a partition small.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bucket {
-    None,
-    Time(Grain),
-    /// This many hash buckets.
-    Hash(u32),
-}
-
 /// One table per distinct key; patterns that the same key answers share it.
-pub fn plan(request: Request) -> Plan {
+pub fn plan(mut request: Request) -> Plan {
+    add_lookups(&mut request);
     let mut tables: Vec<PlannedTable> = Vec::new();
     for (number, pattern) in request.patterns.iter().enumerate() {
         let Some(at) = request.entities.iter().position(|e| e.name == pattern.entity) else { continue };
         let Some(entity) = request.entities.get(at) else { continue };
         let table = table_for(entity, at, number, pattern);
-        let same = tables.iter_mut().find(|known| {
-            known.entity == at
-                && known.filter == table.filter
-                && known.partition == table.partition
-                && known.bucket == table.bucket
-                && known.clustering == table.clustering
-        });
-        match same {
+        match tables.iter_mut().find(|known| serves_too(known, &table, pattern)) {
             Some(known) => {
                 known.serves.push(number);
                 known.reasons.push(format!("also serves {}: the same key answers it", pattern.operation));
             }
             None => tables.push(table),
+        }
+    }
+    for table in &mut tables {
+        finish(&request, table);
+    }
+    for entity in 0..request.entities.len() {
+        let declared = request.entities.get(entity).is_some_and(|e| e.source_of_truth.is_some());
+        let first = tables.iter_mut().find(|t| t.entity == entity && t.filter.is_none());
+        if let Some(table) = first.filter(|_| !declared) {
+            table.is_source = true;
         }
     }
     let mut seen: Vec<String> = Vec::new();
@@ -74,6 +68,38 @@ pub fn plan(request: Request) -> Plan {
     Plan { request, tables }
 }
 
+/// An entity whose every table holds only some of its rows, and whose truth is nowhere else, gets a table by its key.
+fn add_lookups(request: &mut Request) {
+    for entity in &request.entities {
+        let mut own = request.patterns.iter().filter(|p| p.entity == entity.name).peekable();
+        let is_partial = own.peek().is_some() && own.all(|p| p.filter.is_some());
+        if !is_partial || entity.source_of_truth.is_some() {
+            continue;
+        }
+        let operation = format!("get_{}", entity.name);
+        if request.patterns.iter().all(|p| p.operation != operation) {
+            let (entity, inputs) = (entity.name.clone(), entity.key.clone());
+            request.patterns.push(Pattern { operation, entity, inputs, ..Pattern::default() });
+        }
+    }
+}
+
+/// Whether a table that is planned already answers the pattern of another one.
+fn serves_too(known: &PlannedTable, wanted: &PlannedTable, pattern: &Pattern) -> bool {
+    if (known.entity, &known.filter, &known.partition) != (wanted.entity, &wanted.filter, &wanted.partition) {
+        return false;
+    }
+    let asks_order = pattern.order.is_some() || pattern.range.is_some();
+    let turned = known.clustering.len() == wanted.clustering.len()
+        && known.clustering.iter().zip(&wanted.clustering).all(|(a, b)| a.0 == b.0);
+    let same = known.clustering == wanted.clustering;
+    // A tie-breaker has no order of its own, so a table turned round in its first column is the same table.
+    let first_only = known.clustering.first().map(|c| c.1) != wanted.clustering.first().map(|c| c.1)
+        && pattern.order_columns().len() <= 1;
+    same || (turned && first_only)
+        || (!asks_order && !known.clustering.is_empty() && !wanted.clustering.is_empty())
+}
+
 fn table_for(entity: &Entity, entity_at: usize, number: usize, pattern: &Pattern) -> PlannedTable {
     let mut reasons = Vec::new();
     // The tenant leads every key, so that no read can leave it.
@@ -83,32 +109,53 @@ fn table_for(entity: &Entity, entity_at: usize, number: usize, pattern: &Pattern
     let tenant = entity.fields.keys().find(|name| is_tenant(name));
     if let Some(tenant) = tenant.filter(|tenant| !partition.contains(tenant)) {
         partition.insert(0, tenant.clone());
-        reasons.push(format!("{tenant} leads the key although the pattern does not name it"));
+        reasons.push(format!(
+            "{tenant} leads the key although the pattern does not name it: no read can leave its tenant"
+        ));
     }
-    reasons.push(format!(
-        "{} knows {}, so that is the partition key: one read, one partition",
-        pattern.operation,
-        partition.join(", ")
-    ));
+    if !partition.is_empty() {
+        let known = partition.join(", ");
+        reasons.push(format!(
+            "{} knows {known}, so that is the partition key: one read, one partition",
+            pattern.operation
+        ));
+    }
     let clustering = clustering(entity, pattern, &partition, &mut reasons);
-    let bucket =
-        if clustering.is_empty() { Bucket::None } else { bucket(entity, pattern, &clustering, &mut reasons) };
     if let Some(filter) = &pattern.filter {
         reasons.push(format!(
             "only rows with {filter} are in it: the writer inserts and removes them as that changes"
         ));
     }
-    let name = name(entity, pattern, &partition, bucket);
-    let filter = pattern.filter.clone();
     PlannedTable {
-        name,
+        name: String::new(),
         entity: entity_at,
         partition,
         clustering,
-        bucket,
+        bucket: Bucket::default(),
         serves: vec![number],
-        filter,
+        filter: pattern.filter.clone(),
+        is_source: false,
+        kept_days: None,
         reasons,
+    }
+}
+
+/// Buckets, retention and name, once all patterns of the table are known.
+fn finish(request: &Request, table: &mut PlannedTable) {
+    let Some(entity) = request.entities.get(table.entity) else { return };
+    let patterns = table.serves.iter().filter_map(|number| request.patterns.get(*number));
+    let declared = Declared::of(entity, patterns.clone());
+    let is_time =
+        |name: &str| entity.fields.get(name).is_some_and(|t| matches!(t.as_str(), "timestamp" | "timeuuid"));
+    let by_time = table.clustering.first().is_some_and(|(name, _)| is_time(name));
+    if !table.clustering.is_empty() || table.partition.is_empty() {
+        table.bucket = bucket::choose(&declared, by_time, table.partition.is_empty(), &mut table.reasons);
+    }
+    if patterns.clone().all(|p| p.retention.is_some()) && declared.kept_days.is_finite() {
+        table.kept_days = Some(declared.kept_days);
+    }
+    if let Some(first) = patterns.clone().next() {
+        table.name = name(entity, first, &table.partition, table.bucket);
     }
 }
 
@@ -144,81 +191,8 @@ fn clustering(
     clustering
 }
 
-fn is_tenant(name: &str) -> bool {
+pub(super) fn is_tenant(name: &str) -> bool {
     any_word(&words(name), &["tenant", "org", "organization", "organisation", "workspace"])
-}
-
-/// Estimated bytes of a row, from the types as written.
-fn row_bytes(entity: &Entity, pattern: &Pattern) -> f64 {
-    pattern.row_bytes.unwrap_or_else(|| {
-        let cells = entity.fields.values().map(|data_type| {
-            8.0 + match data_type.as_str() {
-                "boolean" | "tinyint" => 1.0,
-                "int" | "float" | "date" => 4.0,
-                "uuid" | "timeuuid" => 16.0,
-                "text" | "ascii" | "varchar" => 64.0,
-                "blob" => 1_024.0,
-                other if other.contains('<') => 400.0,
-                _ => 8.0,
-            }
-        });
-        16.0 + cells.sum::<f64>()
-    })
-}
-
-fn bucket(
-    entity: &Entity,
-    pattern: &Pattern,
-    clustering: &[(String, bool)],
-    reasons: &mut Vec<String>,
-) -> Bucket {
-    let row = row_bytes(entity, pattern);
-    let kept =
-        pattern.retention.as_deref().and_then(crate::numbers::parse_days).unwrap_or(f64::INFINITY).max(1.0);
-    let hot = pattern.write_rate.zip(pattern.hot_share).map(|(rate, share)| rate * share);
-    if let Some(rate) = hot.filter(|rate| *rate > PARTITION_WRITES_MAX) {
-        let buckets = buckets(rate / PARTITION_WRITES_MAX);
-        let rate = units::count(rate);
-        reasons.push(format!(
-            "{rate} writes/s on the busiest key are spread over {buckets} hash buckets; a read merges them"
-        ));
-        return Bucket::Hash(buckets);
-    }
-    let Some(rows) = pattern.growth.or(pattern.rows_per_day.map(|rate| rate * kept)) else {
-        reasons.push("growth is not declared: no bucket, and the review will ask for the number".into());
-        return Bucket::None;
-    };
-    let bytes = rows * row;
-    let size = if bytes.is_finite() {
-        format!("{} rows x {} = {}", units::count(rows), units::bytes(row), units::bytes(bytes))
-    } else {
-        "growth without end".into()
-    };
-    if bytes <= PLANNED_BYTES_MAX {
-        reasons.push(format!("{size} at most: no bucket needed"));
-        return Bucket::None;
-    }
-    let is_time =
-        |name: &str| entity.fields.get(name).is_some_and(|t| matches!(t.as_str(), "timestamp" | "timeuuid"));
-    let by_time = clustering.first().is_some_and(|(name, _)| is_time(name));
-    let per_day = pattern.rows_per_day.or((rows.is_finite() && kept.is_finite()).then(|| rows / kept));
-    if let Some(per_day) = per_day.filter(|_| by_time) {
-        let fits = |grain: &Grain| grain.days().is_some_and(|days| days * per_day * row <= PLANNED_BYTES_MAX);
-        let grains = Grain::KNOWN.into_iter().rev().filter(|grain| *grain != Grain::Quarter);
-        let grain = grains.into_iter().find(fits).unwrap_or(Grain::Minute);
-        let day = units::bytes(per_day * row);
-        reasons
-            .push(format!("{size} is past 50 MB; {day} a day, so one {} makes one partition", grain.word()));
-        return Bucket::Time(grain);
-    }
-    let buckets = buckets(bytes / PLANNED_BYTES_MAX);
-    reasons.push(format!("{size} is past 50 MB, so {buckets} hash buckets hold it; a read merges them"));
-    Bucket::Hash(buckets)
-}
-
-/// At least two, a power of two, so that the number can be doubled later without moving half of the rows twice.
-fn buckets(wanted: f64) -> u32 {
-    (wanted.ceil().clamp(2.0, BUCKETS_MAX) as u32).next_power_of_two()
 }
 
 fn name(entity: &Entity, pattern: &Pattern, partition: &[String], bucket: Bucket) -> String {
@@ -228,19 +202,24 @@ fn name(entity: &Entity, pattern: &Pattern, partition: &[String], bucket: Bucket
         value.starts_with(|c: char| c.is_ascii_lowercase()).then(|| format!("{value}_"))
     });
     let others = || partition.iter().filter(|name| !is_tenant(name));
-    let by = if others().next().is_none() {
-        "tenant".to_string()
-    } else if others().all(|column| entity.key.contains(column)) {
-        "id".to_string()
+    let by = if partition.is_empty() {
+        String::new()
+    } else if others().next().is_none() {
+        "_by_tenant".to_string()
+    } else if others().all(|column| entity.key.contains(column)) && others().count() == entity_keys(entity) {
+        "_by_id".to_string()
     } else {
-        others().map(|name| name.strip_suffix("_id").unwrap_or(name)).collect::<Vec<_>>().join("_and_")
+        let names: Vec<&str> = others().map(|name| name.strip_suffix("_id").unwrap_or(name)).collect();
+        format!("_by_{}", names.join("_and_"))
     };
-    let ending = match bucket {
-        Bucket::None => String::new(),
-        Bucket::Time(grain) => format!("_{}", grain.word()),
-        Bucket::Hash(_) => "_bucket".into(),
-    };
-    format!("{}{}_by_{by}{ending}", state.unwrap_or_default(), plural(&entity.name))
+    let time = bucket.time.map_or(String::new(), |grain| format!("_{}", grain.word()));
+    let hash = if bucket.hash.is_some() { "_bucket" } else { "" };
+    format!("{}{}{by}{time}{hash}", state.unwrap_or_default(), plural(&entity.name))
+}
+
+/// Columns of the key that are not the tenant.
+fn entity_keys(entity: &Entity) -> usize {
+    entity.key.iter().filter(|name| !is_tenant(name)).count()
 }
 
 fn plural(name: &str) -> String {

@@ -15,7 +15,7 @@ pub enum Colour {
 }
 
 impl Colour {
-    fn paint(self, code: &str, text: &str) -> String {
+    pub fn paint(self, code: &str, text: &str) -> String {
         match self {
             Colour::Never => text.to_string(),
             Colour::Always => format!("\x1b[{code}m{text}\x1b[0m"),

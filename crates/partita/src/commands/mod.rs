@@ -1,8 +1,10 @@
 //! One file per subcommand.
 
 pub mod design;
+mod files;
 pub mod review;
 pub mod serve;
+pub mod simulate;
 
 /// Why a command ends without success.
 pub enum Failure {

@@ -3,9 +3,10 @@
 //! Exit 0 without error findings, 1 with one or with a statement that could not be read, 2 for bad usage. Only reads the named files; needs no server.
 
 use super::Failure;
+use super::files::{read, write_out};
 use clap::{Args, ValueEnum};
 use design::output::{explain, html, json, sarif, text};
-use std::io::{IsTerminal, Read, Write};
+use std::io::IsTerminal;
 use std::path::PathBuf;
 
 /// Options of `partita review`.
@@ -67,27 +68,4 @@ pub fn run(options: ReviewOptions) -> Result<(), Failure> {
     write_out(&options.output, &written)?;
     // What could not be read was not reviewed: that is no pass.
     if review.has_errors() || !review.errors().is_empty() { Err(Failure::Findings) } else { Ok(()) }
-}
-
-fn read(path: &PathBuf) -> Result<String, Failure> {
-    let mut bytes = Vec::new();
-    let outcome = if path.as_os_str() == "-" {
-        std::io::stdin().read_to_end(&mut bytes).map(|_| ())
-    } else {
-        std::fs::read(path).map(|read| bytes = read)
-    };
-    outcome.map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))?;
-    String::from_utf8(bytes).map_err(|_| Failure::Usage(format!("{} is not UTF-8 text", path.display())))
-}
-
-fn write_out(output: &Option<PathBuf>, text: &str) -> Result<(), Failure> {
-    match output {
-        Some(path) => std::fs::write(path, text)
-            .map_err(|e| Failure::Failed(format!("cannot write {}: {e}", path.display()))),
-        None => {
-            // A closed pipe (`| head`) is the reader's business.
-            let _ = std::io::stdout().write_all(text.as_bytes());
-            Ok(())
-        }
-    }
 }
