@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Prints scenarios/types-*.txt without answers: every type in every role. `conformance record` adds the answers."""
+"""Writes scenarios/types-*.txt (all, or those named) without answers: every type in every role. `conformance record` adds them."""
 import pathlib
+import sys
 
 # Type name as declared (frozen where a key needs it) -> distinct literals, in no particular order; the last is not of the type.
 TYPES = {
@@ -144,9 +145,121 @@ def field(out, t, values, wrong):
             f"SELECT k FROM t WHERE f = {{x: {b}}} ALLOW FILTERING;"]
 
 
+# The name of the function that makes the type of bytes; types without one are left out there.
+BLOB_NAMES = {"timestamp", "timeuuid", "uuid", "int", "bigint", "smallint", "tinyint", "varint", "decimal", "double", "float",
+              "text", "ascii", "boolean", "date", "time", "inet"}
+
+
+def composite(out, t, values, wrong):
+    """A component of a compound partition key, and one of several clustering columns with mixed order."""
+    values = as_key(t, values)
+    begin(out, "component of a key", t)
+    a, b = values[0], values[1]
+    out.append(f"CREATE TABLE t (p int, q {t}, c {t}, d int, v int, PRIMARY KEY ((p, q), c, d)) WITH CLUSTERING ORDER BY (c DESC, d ASC);")
+    for i, v in enumerate(values):
+        out.append(f"INSERT INTO t (p, q, c, d, v) VALUES (1, {a}, {v}, {i % 2}, {i});")
+    out += [f"INSERT INTO t (p, q, c, d, v) VALUES (1, {b}, {a}, 0, 50);", f"INSERT INTO t (p, q, c, d, v) VALUES (1, {a}, {a}, 7, 51);",
+            f"SELECT c, d, v FROM t WHERE p = 1 AND q = {a};", f"SELECT c, d FROM t WHERE p = 1 AND q = {a} ORDER BY c ASC, d DESC;",
+            f"SELECT v FROM t WHERE p = 1 AND q IN ({a}, {b});", f"SELECT v FROM t WHERE p = 1 AND q = {a} AND (c, d) > ({a}, 0);",
+            f"SELECT v FROM t WHERE p = 1 AND q = {a} AND (c, d) <= ({b}, 1);", f"SELECT v FROM t WHERE p = 1 AND q = {a} AND (c, d) IN (({a}, 7), ({b}, 1));",
+            f"SELECT v FROM t WHERE p = 1 AND q = {a} AND c = {a} AND d >= 1;", f"SELECT v FROM t WHERE q = {a} ALLOW FILTERING;",
+            f"SELECT v FROM t WHERE q = {a};", f"SELECT v FROM t WHERE token(p, q) = token(1, {b});", f"SELECT token(p, q) FROM t WHERE p = 1 AND q = {a} LIMIT 1;",
+            f"SELECT c, count(*), max(v) FROM t WHERE p = 1 AND q = {a} GROUP BY p, q, c;", "@page 2", f"SELECT v FROM t WHERE p = 1 AND q = {a};",
+            f"DELETE FROM t WHERE p = 1 AND q = {a} AND c = {a};", f"DELETE FROM t WHERE p = 1 AND q = {b} AND c = {wrong};",
+            f"SELECT v FROM t WHERE p = 1 AND q = {a};", f"UPDATE t SET v = 9 WHERE p = 1 AND q = {b} AND c = {a} AND d = 0 IF v = 50;",
+            "SELECT v FROM t PER PARTITION LIMIT 1;", "@prepare", "UPDATE t SET v = ? WHERE p = ? AND q = ? AND c = ? AND d = ?;"]
+
+
+def nested(out, t, values, wrong):
+    """Inside frozen collections, tuples and user types that are keys, and inside collections of collections."""
+    values = as_key(t, values)
+    begin(out, "nested", t)
+    a, b = values[0], values[1]
+    out += [f"CREATE TYPE n (x {t}, y frozen<list<{t}>>);",
+            f"CREATE TABLE l (k frozen<list<{t}>>, c frozen<set<{t}>>, v int, PRIMARY KEY (k, c));",
+            f"INSERT INTO l (k, c, v) VALUES ([{a}, {b}], {{{b}, {a}}}, 1);", f"INSERT INTO l (k, c, v) VALUES ([{a}, {b}], {{{a}}}, 2);",
+            f"INSERT INTO l (k, c, v) VALUES ([{a}, {b}], {{}}, 3);", f"SELECT * FROM l WHERE k = [{a}, {b}];",
+            f"SELECT v FROM l WHERE k = [{a}, {b}] AND c >= {{{a}}};", f"SELECT v FROM l WHERE k = [{b}, {a}];",
+            f"SELECT v FROM l WHERE k = [{a}, {b}] AND c CONTAINS {b} ALLOW FILTERING;",
+            f"CREATE TABLE u (k int, c frozen<n>, w tuple<{t}, frozen<n>>, m map<text, frozen<map<int, {t}>>>, PRIMARY KEY (k, c));",
+            f"INSERT INTO u (k, c, w, m) VALUES (1, {{x: {a}, y: [{b}]}}, ({a}, {{x: {b}}}), {{'m': {{1: {a}}}}});",
+            f"INSERT INTO u (k, c) VALUES (1, {{x: {a}}});", f"INSERT INTO u (k, c) VALUES (1, {{y: [{a}]}});",
+            "SELECT * FROM u WHERE k = 1;", "SELECT JSON * FROM u WHERE k = 1;", f"SELECT c.x, c.y FROM u WHERE k = 1 AND c = {{x: {a}, y: [{b}]}};",
+            f"SELECT c FROM u WHERE k = 1 AND c > {{x: {a}}};", f"UPDATE u SET m['n'] = {{2: {b}}}, w = ({b}, null) WHERE k = 1 AND c = {{x: {a}}};",
+            f"UPDATE u SET m['n'] = {{2: {wrong}}} WHERE k = 1 AND c = {{x: {a}}};", "SELECT w, m, m['n'] FROM u WHERE k = 1;",
+            "@prepare", "INSERT INTO u (k, c, w, m) VALUES (?, ?, ?, ?);"]
+
+
+def condition(out, t, values, wrong):
+    """In IF: every comparison, null, IN, markers, and what a failed condition shows."""
+    begin(out, "condition on", t)
+    a, b = values[0], values[1]
+    out.append(f"CREATE TABLE t (k int, c int, s {t} STATIC, v {t}, m map<int, {t}>, PRIMARY KEY (k, c));")
+    out += [f"INSERT INTO t (k, c, v) VALUES (1, 1, {a}) IF NOT EXISTS;", f"INSERT INTO t (k, c, v) VALUES (1, 1, {b}) IF NOT EXISTS;"]
+    for op in ("=", "!=", "<", "<=", ">", ">="):
+        out.append(f"UPDATE t SET v = {a} WHERE k = 1 AND c = 1 IF v {op} {b};")
+    out += [f"UPDATE t SET v = {b} WHERE k = 1 AND c = 1 IF v = null;", f"UPDATE t SET v = {b} WHERE k = 1 AND c = 1 IF v != null;",
+            f"UPDATE t SET v = {a} WHERE k = 1 AND c = 1 IF v > null;", f"UPDATE t SET v = {a} WHERE k = 1 AND c = 1 IF v IN ({b}, null);",
+            f"UPDATE t SET v = {a} WHERE k = 1 AND c = 1 IF v IN ();", f"UPDATE t SET v = {a} WHERE k = 1 AND c = 1 IF v = {wrong};",
+            f"UPDATE t SET s = {a} WHERE k = 1 IF s = null;", f"UPDATE t SET v = {b} WHERE k = 1 AND c = 1 IF s = {b} AND v = {a};",
+            f"UPDATE t SET m[1] = {a} WHERE k = 1 AND c = 1 IF m[1] = null;", f"UPDATE t SET m[1] = {b} WHERE k = 1 AND c = 1 IF m[1] IN ({b});",
+            f"UPDATE t SET m[1] = {b} WHERE k = 1 AND c = 1 IF m[1] >= {a} AND v IN ({a}, {b});",
+            f"BEGIN BATCH UPDATE t SET v = {a} WHERE k = 1 AND c = 1 IF v = {a}; INSERT INTO t (k, c, v) VALUES (1, 2, {b}) IF NOT EXISTS; APPLY BATCH;",
+            f"BEGIN BATCH UPDATE t SET v = {a} WHERE k = 1 AND c = 1 IF v = {a}; UPDATE t SET s = {b} WHERE k = 1 IF s = {a}; APPLY BATCH;",
+            f"DELETE v FROM t WHERE k = 1 AND c = 1 IF v = {b};", f"DELETE FROM t WHERE k = 1 AND c = 1 IF v IN ({a}, {b});",
+            "SELECT * FROM t;", "@prepare", f"UPDATE t SET v = ? WHERE k = ? AND c = ? IF v = ? AND m[?] IN ?;"]
+
+
+def json_and_functions(out, t, values, wrong):
+    """Through JSON in and out, through bytes, masks, collection functions and aggregates."""
+    begin(out, "functions of", t)
+    out.append(f"CREATE TABLE t (k int PRIMARY KEY, v {t}, l list<{t}>, m map<text, {t}>);")
+    for i, v in enumerate(values):
+        out.append(f"INSERT INTO t (k, v, l, m) VALUES ({i}, {v}, [{v}, {values[0]}], {{'x': {v}}});")
+    out += ["SELECT JSON v, l, m FROM t;", "SELECT to_json(v), to_json(l) FROM t;", "INSERT INTO t JSON '{\"k\": 20, \"v\": null, \"l\": []}';",
+            "INSERT INTO t JSON '{\"k\": 21, \"v\": {}}';", "INSERT INTO t JSON '{\"k\": 21, \"v\": []}';", "INSERT INTO t JSON '{\"k\": 21, \"v\": \"\"}';",
+            "INSERT INTO t JSON '{\"k\": 21, \"v\": true}';", "INSERT INTO t JSON '{\"k\": 21, \"v\": 1.5}';", "INSERT INTO t JSON '{\"k\": 22, \"v\": 1}';",
+            "INSERT INTO t JSON '{\"k\": 23, \"v\": \"1\"}';", "SELECT v FROM t WHERE k = 21;", "SELECT v FROM t WHERE k IN (22, 23);",
+            "SELECT mask_null(v), mask_default(v) FROM t WHERE k = 0;", f"SELECT mask_replace(v, {values[1]}) FROM t WHERE k = 0;", "SELECT mask_hash(v) FROM t WHERE k = 0;",
+            "SELECT count(v), min(v), max(v) FROM t WHERE k IN (0, 1, 2);", "SELECT sum(v) FROM t;", "SELECT avg(v) FROM t;",
+            "SELECT collection_count(l), collection_min(l), collection_max(l), map_keys(m), map_values(m) FROM t WHERE k = 0;",
+            "SELECT v + v FROM t WHERE k = 0;", "SELECT -v FROM t WHERE k = 0;", f"SELECT v, {values[0]} FROM t WHERE k = 0;", f"SELECT ({t}) {values[0]} FROM t WHERE k = 0;"]
+    if t in BLOB_NAMES:
+        out += [f"SELECT {t}_as_blob(v) FROM t WHERE k = 0;", f"SELECT {t}AsBlob(v), blobAs{t.capitalize()}({t}AsBlob(v)) FROM t WHERE k = 0;",
+                f"SELECT blob_as_{t}(0x01) FROM t WHERE k = 0;", f"SELECT blob_as_{t}(0x) FROM t WHERE k = 0;",
+                f"INSERT INTO t (k, v) VALUES (30, blob_as_{t}({t}_as_blob({values[0]})));", "SELECT v FROM t WHERE k = 30;"]
+
+
+def older_protocol(out, t, values, wrong):
+    """The same values through protocol v4, where some types travel under other names."""
+    begin(out, "protocol four", t)
+    a, b = values[0], values[1]
+    out += [f"CREATE TABLE t (k int PRIMARY KEY, v {t}, l list<{t}>, w tuple<{t}, int>);",
+            "@version 4", f"INSERT INTO t (k, v, l, w) VALUES (1, {a}, [{a}, {b}], ({b}, 1));", "@version 4", "SELECT * FROM t;",
+            "@version 4", "@prepare", "INSERT INTO t (k, v, l, w) VALUES (?, ?, ?, ?);", "@version 4", "@bind 2", "@bind unset", "@bind null", "@bind null",
+            "INSERT INTO t (k, v, l, w) VALUES (?, ?, ?, ?);", "@version 4", "@prepare", "@bind 1", "SELECT v, l, w FROM t WHERE k = ?;",
+            "@version 4", f"UPDATE t SET v = {b} WHERE k = 1 IF v = {b};", "@version 4", f"SELECT v FROM t WHERE k = 1 AND v = {wrong};",
+            "@version 3", "SELECT * FROM t WHERE k = 1;", "SELECT * FROM t WHERE k = 2;"]
+
+
+def altered(out, t, values, wrong):
+    """Added to a table that has rows, filled, dropped, added again; and in the schema tables."""
+    begin(out, "altered", t)
+    a, b = values[0], values[1]
+    out += ["CREATE TABLE t (k int, c int, v int, PRIMARY KEY (k, c));", "INSERT INTO t (k, c, v) VALUES (1, 1, 1);", f"ALTER TABLE t ADD (x {t}, s {t} STATIC, l list<{t}>);",
+            "SELECT * FROM t;", f"UPDATE t SET x = {a}, l = [{b}, {a}] WHERE k = 1 AND c = 1;", f"UPDATE t SET s = {b} WHERE k = 1;", "SELECT * FROM t;",
+            "SELECT column_name, kind, type FROM system_schema.columns WHERE keyspace_name = '{ks}';", "ALTER TABLE t DROP x;", "SELECT * FROM t;",
+            f"INSERT INTO t (k, c, x) VALUES (1, 1, {a});", f"ALTER TABLE t ADD x {t};", "SELECT x FROM t;", f"INSERT INTO t (k, c, x) VALUES (1, 1, {b});",
+            "SELECT x, l, s FROM t;", "ALTER TABLE t ADD x int;", "ALTER TABLE t DROP s;", "ALTER TABLE t ADD s int;", "ALTER TABLE t DROP l;", "ALTER TABLE t ADD l text;",
+            "SELECT column_name, type, kind FROM system_schema.dropped_columns WHERE keyspace_name = '{ks}';", "DESCRIBE TABLE t;"]
+
+
 def main():
     folder = pathlib.Path(__file__).parent / "scenarios"
-    for role in (partition_key, clustering, regular, element, field):
+    roles = (partition_key, clustering, regular, element, field, composite, nested, condition, json_and_functions, older_protocol, altered)
+    for role in roles:
+        if sys.argv[1:] and role.__name__ not in sys.argv[1:]:
+            continue
         name = role.__name__.replace("_", "-")
         out = [f"# Every type as {name.replace('-', ' ')}. Written by types.py; answers by `conformance record`."]
         for t, literals in TYPES.items():

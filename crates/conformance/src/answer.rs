@@ -4,9 +4,13 @@ use crate::column_type::{data_type, type_text};
 use cql_wire::{ChangeTarget, ColumnSpec, ErrorKind, Prefix, Response, Rows};
 use model::literal::format_literal;
 
+/// Cassandra says this once in a while, about drivers' methods rather than the statement: no part of the answer.
+const SOMETIMES: &str = "`USE <keyspace>` with prepared statements";
+
 /// The lines of one answer: warnings first, then what was answered.
 pub fn lines(prefix: &Prefix, response: &Response<'_>) -> Vec<String> {
-    let mut lines: Vec<String> = prefix.warnings.iter().map(|w| one_line(&format!("warning: {w}"))).collect();
+    let warnings = prefix.warnings.iter().filter(|w| !w.starts_with(SOMETIMES));
+    let mut lines: Vec<String> = warnings.map(|w| one_line(&format!("warning: {w}"))).collect();
     match response {
         Response::Void => lines.push("void".into()),
         Response::SetKeyspace(name) => lines.push(format!("keyspace {name}")),

@@ -4,12 +4,21 @@
 //! === name                      a scenario: its own fresh keyspace and connection
 //! # comment
 //! @page 2                       options of the next statement
-//! @bind 1                       one bound value as JSON (or `unset`, `0x…` raw bytes)
+//! @bind 1                       one bound value as JSON (or `unset`, `0x…` raw bytes); `@bind :k 1` by name
 //! SELECT * FROM t WHERE k = ?;  a statement ends with `;` at the end of a line (a batch with `APPLY BATCH;`)
 //! > columns: k int              Cassandra's answer
 //! ```
 //!
-//! `{ks}` in a statement stands for the scenario's keyspace.
+//! `{ks}` in a statement stands for the scenario's keyspace, `{trace}` for the id of the last traced statement (a
+//! statement that names it is repeated until it answers rows: traces are written in the background).
+//!
+//! Other options: `@timestamp N`, `@now SECONDS`, `@consistency NAME`, `@serial NAME`, `@keyspace NAME` of the request;
+//! `@query` sends bound values with QUERY instead of EXECUTE; `@message` sends `BEGIN … APPLY BATCH` as a BATCH message,
+//! one statement a line; `@trace` asks for a trace; `@version 4` and `@as ROLE PASSWORD` use another connection;
+//! `@prepare` shows what PREPARE says; `@shape` and `@class` compare less (see [`Options`]).
+
+use crate::connections::Key;
+use cql_wire::{Consistency, Version};
 
 /// What the next statement is run with.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -18,6 +27,16 @@ pub struct Options {
     pub bind: Vec<String>,
     pub timestamp: Option<i64>,
     pub now: Option<u32>,
+    pub consistency: Option<Consistency>,
+    pub serial: Option<Consistency>,
+    /// The keyspace in the request (v5).
+    pub keyspace: Option<String>,
+    /// Send values with QUERY, without PREPARE.
+    pub query: bool,
+    /// Send a batch as a BATCH message.
+    pub message: bool,
+    pub trace: bool,
+    pub connection: Key,
     /// Show what PREPARE says of the statement.
     pub prepare: bool,
     /// Compare the columns and the number of rows, not the values.
@@ -146,6 +165,20 @@ fn parse_options(lines: &[String]) -> Result<Options, String> {
             "@bind" => options.bind.push(rest.to_string()),
             "@timestamp" => options.timestamp = Some(number()?),
             "@now" => options.now = Some(small()?),
+            "@consistency" => options.consistency = Some(consistency(rest)?),
+            "@serial" => options.serial = Some(consistency(rest)?),
+            "@keyspace" => options.keyspace = Some(rest.to_string()),
+            "@query" => options.query = true,
+            "@message" => options.message = true,
+            "@trace" => options.trace = true,
+            "@version" => {
+                let number = small()?.try_into().ok().and_then(Version::from_number);
+                options.connection.version = number.ok_or_else(|| format!("{line}: not a version"))?;
+            }
+            "@as" => {
+                let (role, password) = rest.split_once(' ').ok_or_else(|| format!("{line}: no password"))?;
+                options.connection.login = Some((role.to_string(), password.to_string()));
+            }
             "@prepare" => options.prepare = true,
             "@shape" => options.shape = true,
             "@class" => options.class = true,
@@ -153,6 +186,20 @@ fn parse_options(lines: &[String]) -> Result<Options, String> {
         }
     }
     Ok(options)
+}
+
+fn consistency(name: &str) -> Result<Consistency, String> {
+    Ok(match name {
+        "ANY" => Consistency::Any,
+        "ONE" => Consistency::One,
+        "QUORUM" => Consistency::Quorum,
+        "ALL" => Consistency::All,
+        "SERIAL" => Consistency::Serial,
+        "LOCAL_SERIAL" => Consistency::LocalSerial,
+        "LOCAL_QUORUM" => Consistency::LocalQuorum,
+        "EACH_QUORUM" => Consistency::EachQuorum,
+        _ => return Err(format!("{name}: not a consistency level")),
+    })
 }
 
 #[cfg(test)]

@@ -56,6 +56,8 @@ impl<S: Store> Dialect<S> {
         let ctx = self.context(request);
         let write = match &prepared.plan {
             Plan::Write(plan) if plan.json.is_some() => return None,
+            // What a failed condition shows would need another read.
+            Plan::Write(plan) if plan.is_conditional() && write::needs_first_row(plan) => return None,
             Plan::Write(plan) if plan.is_conditional() => {
                 write::conditional_commit(&ctx, &[plan], &[ctx.request.values]).map(Write::Conditional)
             }
@@ -112,7 +114,7 @@ impl Write {
 
 /// The answer to a conditional statement (no batch) whose commit was decided.
 pub fn decided(plan: &WritePlan, outcome: &CasOutcome, now_seconds: u32) -> Rows {
-    write::conditional_answer(&[plan], outcome, false, now_seconds)
+    write::conditional_answer(plan, outcome, now_seconds)
 }
 
 /// The result of a future that is ready when it is first asked.

@@ -169,24 +169,38 @@ fn tables(plan: &Plan) -> Vec<Arc<Table>> {
 fn partition_markers(plan: &Plan) -> Vec<u16> {
     let found: Option<Vec<u16>> = match plan {
         Plan::Select(select) => select.restrictions.partition_markers(),
-        Plan::Write(plan) => write_partition_markers(plan),
-        Plan::Batch(batch) => match batch.statements.first() {
-            Some(first) if batch.statements.iter().all(|s| s.table.id == first.table.id) => {
-                write_partition_markers(first)
-            }
-            _ => None,
-        },
+        Plan::Write(plan) => write_partition_markers(plan).into_iter().collect(),
+        Plan::Batch(batch) => batch_partition_markers(batch),
         _ => None,
     };
     found.unwrap_or_default()
 }
 
-fn write_partition_markers(plan: &WritePlan) -> Option<Vec<u16>> {
+/// In a batch on one table the last marker for each key column counts, as in Cassandra.
+fn batch_partition_markers(batch: &BatchPlan) -> Option<Vec<u16>> {
+    let first = batch.statements.first()?;
+    if batch.statements.iter().any(|s| s.table.id != first.table.id) {
+        return None;
+    }
+    let mut last: Vec<Option<u16>> = vec![None; first.table.partition_key.len()];
+    for statement in &batch.statements {
+        for (slot, marker) in last.iter_mut().zip(write_partition_markers(statement)) {
+            *slot = marker.or(*slot);
+        }
+    }
+    last.into_iter().collect()
+}
+
+/// The marker of each partition key column that has one.
+fn write_partition_markers(plan: &WritePlan) -> Vec<Option<u16>> {
+    let none = || vec![None; plan.table.partition_key.len()];
     match &plan.keys {
-        _ if plan.json.is_some() => None,
+        _ if plan.json.is_some() => none(),
         Keys::Values { partition, .. } => {
             partition.iter().map(|e| e.as_marker().and_then(|m| u16::try_from(m).ok())).collect()
         }
-        Keys::Where(restrictions) => restrictions.partition_markers(),
+        Keys::Where(restrictions) => restrictions
+            .partition_markers()
+            .map_or_else(none, |markers| markers.into_iter().map(Some).collect()),
     }
 }

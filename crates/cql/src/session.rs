@@ -83,6 +83,9 @@ impl<S: Store> Dialect<S> {
         text: &str,
     ) -> Result<Prepared, QueryError> {
         let (version, catalogue) = self.catalogue();
+        if let Some(name) = keyspace.filter(|name| catalogue.keyspace(name).is_none()) {
+            return Err(QueryError::invalid(format!("Keyspace '{name}' does not exist")));
+        }
         let keyspace = keyspace.or(session.keyspace.as_deref());
         Prepared::new(Scope { catalogue: &catalogue, keyspace }, text, version)
     }
@@ -95,10 +98,13 @@ impl<S: Store> Dialect<S> {
         request: Request<'_>,
     ) -> Result<Answer, QueryError> {
         self.check_values(prepared, &request)?;
-        roles::authorize(self, session, prepared, request.now_micros).await?;
+        let sight = roles::authorize(self, session, prepared, request.now_micros).await?;
         let ctx = self.context(request);
         let response = match &prepared.plan {
-            Plan::Select(select) => Response::Rows(query::select::execute(select, &ctx).await?),
+            Plan::Select(select) => {
+                let select = select.for_reader(sight == roles::Sight::Clear);
+                Response::Rows(query::select::execute(select, &ctx).await?)
+            }
             Plan::Write(plan) => rows_or_void(query::write::execute(&ctx, plan).await?),
             Plan::Batch(batch) => {
                 let values = vec![ctx.request.values; batch.statements.len()];

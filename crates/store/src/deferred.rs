@@ -142,17 +142,15 @@ impl Deferred {
         out: &mut RowWriter,
     ) -> Result<(), StoreError> {
         let cell = current.and_then(|row| row.cells().find(|c| c.column == self.column));
-        let null_value = || {
-            let name = &self.column_name;
-            StoreError::Invalid(format!("Cannot compute a new value of {name}: its current value is null"))
-        };
-        let value = cell.and_then(|c| c.live_value(now_seconds)).ok_or_else(null_value)?;
+        self.begin(out, self.timestamp);
+        // Null plus anything is null: nothing is written, as Cassandra does.
+        let Some(value) = cell.and_then(|c| c.live_value(now_seconds)) else { return Ok(()) };
         let operator = if subtract { Operator::Subtract } else { Operator::Add };
         let result = arithmetic::apply(operator, data_type, Some(value), data_type, Some(operand))
-            .map_err(|e| StoreError::Invalid(e.to_string()))?
-            .ok_or_else(null_value)?;
-        self.begin(out, self.timestamp);
-        self.put(out, None, Some(&result), now_seconds);
+            .map_err(|e| StoreError::Invalid(e.to_string()))?;
+        if let Some(result) = result {
+            self.put(out, None, Some(&result), now_seconds);
+        }
         Ok(())
     }
 }

@@ -83,6 +83,10 @@ impl Lexer<'_> {
             match (self.bytes.get(end), self.bytes.get(end + 1)) {
                 (None, _) => return self.push(TokenKind::Bad(fault), end),
                 (Some(_), Some(following)) if *following == quote => end += 2,
+                // A name must have a letter; Cassandra's lexer does not know an empty one either.
+                _ if kind == TokenKind::QuotedName && end == self.at + 1 => {
+                    return self.push(TokenKind::Bad(Fault::EmptyName), end + 1);
+                }
                 _ => return self.push(kind, end + 1),
             }
         }

@@ -73,6 +73,7 @@ pub(crate) enum Fault {
     UnknownCharacter,
     UnterminatedString,
     UnterminatedName,
+    EmptyName,
     UnterminatedDollarString,
     UnterminatedComment,
 }

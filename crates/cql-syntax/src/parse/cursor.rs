@@ -253,6 +253,10 @@ fn fault_sentence(fault: Fault, text: &str) -> (String, String) {
         }
         Fault::UnterminatedString => unterminated("'", "a string"),
         Fault::UnterminatedName => unterminated("\"", "a quoted name"),
+        Fault::EmptyName => {
+            let sentence = format!("no viable alternative at input '{text}'");
+            (sentence, "a name has at least one character".to_string())
+        }
         Fault::UnterminatedDollarString => unterminated("$", "a $$ string"),
         Fault::UnterminatedComment => unterminated("*", "a comment"),
     }

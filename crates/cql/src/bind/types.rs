@@ -11,6 +11,12 @@ pub fn resolve(scope: Scope<'_>, keyspace: &str, written: &ast::DataType) -> Res
     Resolver { scope, keyspace }.resolve(written, false)
 }
 
+/// A type in a message, with what `frozen` around it means.
+fn shown(written: &ast::DataType, frozen: bool) -> String {
+    let text = text_of(written);
+    if frozen { format!("frozen<{text}>") } else { text }
+}
+
 struct Resolver<'a> {
     scope: Scope<'a>,
     keyspace: &'a str,
@@ -28,7 +34,7 @@ impl Resolver<'_> {
             TypeKind::Set(element) => {
                 let element = inside(element, "collections")?;
                 if element.references_duration() {
-                    let text = format!("Durations are not allowed inside sets: {}", text_of(written));
+                    let text = format!("Durations are not allowed inside sets: {}", shown(written, frozen));
                     return Err(QueryError::invalid(text));
                 }
                 DataType::Set { element: Arc::new(element), frozen }
@@ -36,7 +42,7 @@ impl Resolver<'_> {
             TypeKind::Map(key, value) => {
                 let key = inside(key, "collections")?;
                 if key.references_duration() {
-                    let text = format!("Durations are not allowed as map keys: {}", text_of(written));
+                    let text = format!("Durations are not allowed as map keys: {}", shown(written, frozen));
                     return Err(QueryError::invalid(text));
                 }
                 let value = inside(value, "collections")?;

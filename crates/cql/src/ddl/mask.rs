@@ -1,26 +1,8 @@
 //! `MASKED WITH function(args)`: checked as far as DDL can, kept as canonical text.
 
-use cql_syntax::ast::{ColumnDef, ColumnMask, Expr, ExprKind, Literal, Selection, Statement, TableChange};
+use cql_syntax::ast::{ColumnMask, Expr, ExprKind, Literal, Selection, Statement};
 use model::types::{DataType, java_class_name};
-use query::QueryError;
-
-/// Said with every mask until reads apply them: nobody must rely on one that does nothing.
-pub(super) const NOT_APPLIED: &str =
-    "Masks are kept with the schema but not applied yet: every role still reads the clear values";
-
-/// Whether the statement puts a mask on a column.
-pub(super) fn adds_mask(statement: &Statement) -> bool {
-    let masked = |columns: &[ColumnDef]| columns.iter().any(|column| column.mask.is_some());
-    match statement {
-        Statement::CreateTable(create) => masked(&create.columns),
-        Statement::AlterTable(alter) => match &alter.change {
-            TableChange::Mask { mask, .. } => mask.is_some(),
-            TableChange::Add { columns, .. } => masked(columns),
-            _ => false,
-        },
-        _ => false,
-    }
-}
+use query::{QueryError, function};
 
 /// The canonical text of a mask on a column of this type: `system.mask_inner(1, null)`.
 pub(super) fn mask_text(column: &str, data_type: &DataType, mask: &ColumnMask) -> Result<String, QueryError> {
@@ -36,6 +18,11 @@ pub(super) fn mask_text(column: &str, data_type: &DataType, mask: &ColumnMask) -
         "mask_hash" => count <= 1,
         _ => false,
     };
+    if !name.starts_with("mask_") && function::candidates(name, &[], None).is_some() {
+        return Err(QueryError::Invalid(format!(
+            "Not-masking function {name}({args}) cannot be used for masking table columns"
+        )));
+    }
     if !fits || mask.function.keyspace_str().is_some_and(|keyspace| keyspace != "system") {
         return Err(QueryError::Invalid(format!(
             "Unable to find masking function for {column}, no declared function matches the signature {name}({args})"

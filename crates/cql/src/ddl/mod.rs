@@ -134,10 +134,7 @@ pub async fn execute<S: Store>(
         review::judge(plan, reviewer, catalogue, &mut applied)?;
         Ok(applied)
     };
-    let mut applied = shared.change(store, now_micros, compute).await?;
-    if applied.effect.is_some() && mask::adds_mask(&plan.statement) {
-        applied.warnings.push(mask::NOT_APPLIED.into());
-    }
+    let applied = shared.change(store, now_micros, compute).await?;
     Ok(DdlOutcome { change: applied.effect.map(told), warnings: applied.warnings })
 }
 

@@ -18,11 +18,7 @@ pub(crate) fn new_table(
     resolve_types: bool,
 ) -> Result<NewTable, QueryError> {
     let name = create.name.as_str().to_string();
-    if create.primary_keys.len() > 1 {
-        return Err(QueryError::Invalid(format!(
-            "Multiple PRIMARY KEY specified for table '{keyspace}.{name}' (exactly one required)"
-        )));
-    }
+    check_written(create)?;
     if create.options.iter().any(|option| matches!(option, TableOption::CompactStorage(_))) {
         return Err(QueryError::invalid(
             "COMPACT STORAGE tables are not supported: they exist in Cassandra for applications written before CQL. \
@@ -44,6 +40,41 @@ pub(crate) fn new_table(
             .collect(),
         properties: properties(create.properties())?,
     })
+}
+
+/// What Cassandra finds while it parses; its sentences name the table as it was written.
+fn check_written(create: &CreateTable) -> Result<(), QueryError> {
+    let place = match create.name.keyspace_str() {
+        Some(keyspace) => format!("{keyspace}.{}", create.name.as_str()),
+        None => create.name.as_str().to_string(),
+    };
+    if create.primary_keys.len() > 1 {
+        return Err(QueryError::Invalid(format!(
+            "Multiple PRIMARY KEY specified for table '{place}' (exactly one required)"
+        )));
+    }
+    if let Some(twice) = repeated(create.columns.iter().map(|c| c.name.as_str())) {
+        return Err(QueryError::Invalid(format!(
+            "Duplicate column '{twice}' declaration for table '{place}'"
+        )));
+    }
+    if create.primary_keys.is_empty() {
+        return Err(QueryError::Invalid(format!(
+            "No PRIMARY KEY specifed for table '{place}' (exactly one required)"
+        )));
+    }
+    if let Some(twice) = repeated(create.clustering_order().map(|item| item.column.as_str())) {
+        return Err(QueryError::Invalid(format!(
+            "Duplicate column '{twice}' in CLUSTERING ORDER BY clause for table '{place}'"
+        )));
+    }
+    Ok(())
+}
+
+fn repeated<'n>(names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let mut seen = std::collections::BTreeSet::new();
+    let mut names = names;
+    names.find(|name| !seen.insert(*name))
 }
 
 pub(super) fn columns(

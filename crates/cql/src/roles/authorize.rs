@@ -1,4 +1,4 @@
-//! Whether a session may execute a statement. Costs nothing without a role, two hash lookups with one.
+//! Whether a session may execute a statement, and whether it sees clear values. Costs nothing without a role, two hash lookups with one.
 //!
 //! Statements on roles check for themselves when they are executed, because what they need depends on what they find.
 
@@ -9,9 +9,17 @@ use crate::prepared::{Plan, Prepared};
 use crate::session::{Dialect, Session};
 use cql_syntax::ast::{Permission, Statement};
 use query::QueryError;
+use query::select::SelectPlan;
 use query::write::WritePlan;
 use std::sync::Arc;
 use store::Store;
+
+/// What a reader sees of masked columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sight {
+    Clear,
+    Masked,
+}
 
 /// Checks everything but statements on roles.
 pub async fn authorize<S: Store>(
@@ -19,19 +27,35 @@ pub async fn authorize<S: Store>(
     session: &Session,
     prepared: &Prepared,
     now_micros: i64,
-) -> Result<(), QueryError> {
-    let Some(role) = &session.role else { return Ok(()) };
-    match &prepared.plan {
-        Plan::Select(select) => {
-            let grants = grants(dialect, role, now_micros).await?;
-            grants.require_on_table(Permission::Select, &select.table)
-        }
+) -> Result<Sight, QueryError> {
+    let Some(role) = &session.role else { return Ok(Sight::Clear) };
+    let allowed = match &prepared.plan {
+        Plan::Select(plan) => return select(&*grants(dialect, role, now_micros).await?, plan),
         Plan::Write(plan) => writes(&*grants(dialect, role, now_micros).await?, std::slice::from_ref(plan)),
         Plan::Batch(batch) => writes(&*grants(dialect, role, now_micros).await?, &batch.statements),
         Plan::Ddl(plan) => ddl(&*grants(dialect, role, now_micros).await?, plan),
         // The schema is readable by all, so what only tells about the schema needs no permission.
         Plan::Use(_) | Plan::Describe(_) | Plan::Explain(_) | Plan::Role(_) => Ok(()),
+    };
+    allowed.map(|()| Sight::Clear)
+}
+
+/// Masked values are shown in clear only to who may unmask; asking which rows have one tells it as well.
+fn select(grants: &Grants, plan: &SelectPlan) -> Result<Sight, QueryError> {
+    grants.require_on_table(Permission::Select, &plan.table)?;
+    if plan.masked.is_none() || grants.may_on_table(Permission::Unmask, &plan.table) {
+        return Ok(Sight::Clear);
     }
+    if !plan.queried_masked.is_empty() && !grants.may_on_table(Permission::SelectMasked, &plan.table) {
+        return Err(QueryError::Unauthorized(format!(
+            "User {} has no UNMASK nor SELECT_MASKED permission on table {}.{}, cannot query masked columns [{}]",
+            grants.role,
+            plan.table.keyspace,
+            plan.table.name,
+            plan.queried_masked.join(", ")
+        )));
+    }
+    Ok(Sight::Masked)
 }
 
 /// Checks the statements of a batch message.

@@ -140,8 +140,12 @@ impl Grants {
         Err(self.refusal(permission, resource))
     }
 
+    pub fn may_on_table(&self, permission: Permission, table: &Table) -> bool {
+        self.superuser || self.on_table(table).contains(permission)
+    }
+
     pub fn require_on_table(&self, permission: Permission, table: &Table) -> Result<(), QueryError> {
-        if self.superuser || self.on_table(table).contains(permission) {
+        if self.may_on_table(permission, table) {
             return Ok(());
         }
         Err(self.refusal(permission, &Resource::Table(table.keyspace.to_string(), table.name.to_string())))

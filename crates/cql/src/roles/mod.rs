@@ -19,7 +19,7 @@ mod role;
 mod secret;
 mod tables;
 
-pub use authorize::{authorize, authorize_writes};
+pub use authorize::{Sight, authorize, authorize_writes};
 pub use bind::{RolePlan, bind};
 pub use grants::{Cache, Generation};
 pub(crate) use lifecycle::schema_changed;

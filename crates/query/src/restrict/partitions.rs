@@ -45,6 +45,11 @@ impl PartitionRestriction {
     }
 
     /// Whether a single partition is named by equalities.
+    /// Whether keys are named, and more than one: IN with several values, or with a marker that may hold several.
+    pub fn names_several(&self) -> bool {
+        matches!(self, PartitionRestriction::Keys { .. }) && !self.is_single()
+    }
+
     pub fn is_single(&self) -> bool {
         matches!(self, PartitionRestriction::Keys { columns, .. } if columns.iter().all(Terms::is_one))
     }

@@ -38,6 +38,8 @@ pub struct SelectPlan {
     pub warnings: Vec<String>,
     /// The same statement for readers who may not see clear values; `None` when no column is masked.
     pub masked: Option<Box<SelectPlan>>,
+    /// Masked columns that the statement asks about: knowing which rows match tells their values.
+    pub queried_masked: Vec<Arc<str>>,
     pub(super) layout: Layout,
 }
 
@@ -82,6 +84,7 @@ impl SelectPlan {
             static_rows: true,
             warnings: Vec::new(),
             masked: None,
+            queried_masked: Vec::new(),
             layout,
         }
     }

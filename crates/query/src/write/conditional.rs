@@ -2,22 +2,17 @@
 
 use super::build::{Builder, RowTargets, Targets};
 use super::cells::as_i32;
-use super::plan::{ConditionPlan, Conditions, ElementExpr, OperandExpr, WritePlan};
+use super::failed::{self, Looked};
+use super::plan::{ConditionPlan, Conditions, ElementExpr, OperandExpr, WriteKind, WritePlan};
 use crate::context::{Context, Request};
 use crate::error::QueryError;
 use crate::expr::{Evaluated, Expr};
-use crate::key;
-use crate::spec::{ColumnSpec, Rows, put_value};
+use crate::spec::Rows;
 use crate::values::Values;
 use model::key::PartitionKey;
-use model::row::{ColumnId, RowView};
 use model::types::DataType;
-use schema::{Column, ColumnKind};
-use std::sync::Arc;
-use store::assemble::assemble_column;
 use store::{
-    CasOutcome, CellCondition, Comparison, ConditionalCommit, CurrentRow, Element, Mutation, RowCheck,
-    RowPosition, Store, TableId,
+    CellCondition, Comparison, ConditionalCommit, Element, Mutation, RowCheck, RowPosition, Store, TableId,
 };
 
 /// Runs statements that share the request's values (one statement, outside a batch).
@@ -30,17 +25,6 @@ pub(super) async fn execute<S: Store>(
     execute_each(ctx, plans, &values, batch).await
 }
 
-/// Rows that live in dropped columns alone are not there.
-fn forget_dropped(columns: &[ColumnId], outcome: &mut CasOutcome, now_seconds: u32) {
-    let is_dead = |payload: &Vec<u8>| {
-        RowView::from_payload(payload).is_none_or(|row| !row.is_live_in(columns, now_seconds))
-    };
-    outcome.static_row.take_if(|payload| is_dead(payload));
-    for current in &mut outcome.rows {
-        current.row.take_if(|payload| is_dead(payload));
-    }
-}
-
 /// Runs the statements of a conditional batch: all apply, or none.
 pub(super) async fn execute_each<S: Store>(
     ctx: &Context<'_, S>,
@@ -49,24 +33,9 @@ pub(super) async fn execute_each<S: Store>(
     batch: bool,
 ) -> Result<Rows, QueryError> {
     let commit = commit(ctx, plans, values)?;
+    let looked = Looked::at(plans, &commit.checks);
     let outcome = ctx.store.commit_if(commit).await?;
-    Ok(answer(plans, &outcome, batch, ctx.request.now_seconds))
-}
-
-/// What the client is told about the outcome.
-pub fn answer(plans: &[&WritePlan], outcome: &CasOutcome, batch: bool, now_seconds: u32) -> Rows {
-    match plans.first() {
-        None => Rows::empty(Arc::new([])),
-        Some(first) if outcome.applied => applied_only(first, true),
-        Some(first) => match first.table.living_columns() {
-            None => failure(plans, outcome, batch, now_seconds),
-            Some(columns) => {
-                let mut outcome = outcome.clone();
-                forget_dropped(&columns, &mut outcome, now_seconds);
-                failure(plans, &outcome, batch, now_seconds)
-            }
-        },
-    }
+    failed::answer(ctx, plans, &looked, &outcome, batch).await
 }
 
 /// The statements as one conditional commit; `values[i]` belong to statement `i`.
@@ -120,7 +89,9 @@ fn check_partition(
 ) -> Result<(), QueryError> {
     let table = TableId(plan.table.id);
     let [key] = &targets.partitions[..] else {
-        return Err(QueryError::invalid("IN on the partition key is not supported with conditional updates"));
+        let what = if plan.kind == WriteKind::Delete { "deletions" } else { "updates" };
+        let text = format!("IN on the partition key is not supported with conditional {what}");
+        return Err(QueryError::invalid(text));
     };
     match partition {
         None => *partition = Some((table, key.clone())),
@@ -148,9 +119,10 @@ fn add_check<S: Store>(
         RowTargets::Rows(rows) => match &rows[..] {
             [row] => RowPosition::Row(row.clone()),
             _ => {
-                return Err(QueryError::invalid(
-                    "IN on the clustering key columns is not supported with conditional updates",
-                ));
+                let what = if plan.kind == WriteKind::Delete { "deletions" } else { "updates" };
+                return Err(QueryError::invalid(format!(
+                    "IN on the clustering key columns is not supported with conditional {what}"
+                )));
             }
         },
         RowTargets::Ranges(_) => {
@@ -212,13 +184,13 @@ impl Conditions {
             None => None,
             Some(ElementExpr::Field(index)) => Some(Element::Field(*index)),
             Some(ElementExpr::MapKey(key)) => {
-                let key =
-                    evaluate(key)?.ok_or_else(|| QueryError::invalid("Invalid null value for map key"))?;
+                let key = evaluate(key)?
+                    .ok_or_else(|| QueryError::invalid("Invalid null value for map element access"))?;
                 Some(Element::MapKey(key))
             }
             Some(ElementExpr::ListIndex(index)) => {
                 let index = evaluate(index)?
-                    .ok_or_else(|| QueryError::invalid("Invalid null value for list index"))?;
+                    .ok_or_else(|| QueryError::invalid("Invalid null value for list element access"))?;
                 let index = as_i32(&index)?;
                 if index < 0 {
                     return Err(QueryError::invalid(format!("Invalid negative list index {index}")));
@@ -276,112 +248,4 @@ fn refuse_empty(condition: &CellCondition) -> Result<(), QueryError> {
         )));
     }
     Ok(())
-}
-
-fn spec(plan: &WritePlan, name: &str, data_type: DataType) -> ColumnSpec {
-    let (keyspace, table) = (plan.table.keyspace.clone(), plan.table.name.clone());
-    ColumnSpec { keyspace, table, name: name.into(), data_type }
-}
-
-fn applied_only(plan: &WritePlan, applied: bool) -> Rows {
-    let columns = Arc::new([spec(plan, "[applied]", DataType::Boolean)]);
-    let mut body = Vec::with_capacity(5);
-    put_value(&mut body, Some(&[applied as u8]));
-    Rows { columns, count: 1, body, paging_state: None }
-}
-
-/// What the client sees when the conditions did not hold: the values they looked at.
-fn failure(plans: &[&WritePlan], outcome: &CasOutcome, batch: bool, now_seconds: u32) -> Rows {
-    let Some(&first) = plans.first() else { return Rows::empty(Arc::new([])) };
-    let shown = shown_columns(plans, batch);
-    let statics = reads_statics(plans, &shown) && shows_statics(outcome, &shown, now_seconds);
-    let seen: Vec<&CurrentRow> = outcome.rows.iter().filter(|r| r.row.is_some() || statics).collect();
-    if seen.is_empty() {
-        return applied_only(first, false);
-    }
-    let mut columns = vec![spec(first, "[applied]", DataType::Boolean)];
-    columns.extend(shown.iter().map(|c| spec(first, &c.name, c.data_type.clone())));
-    let mut body = Vec::new();
-    for current in &seen {
-        put_value(&mut body, Some(&[0]));
-        put_current(first, outcome, current, &shown, statics, now_seconds, &mut body);
-    }
-    Rows { columns: columns.into(), count: seen.len() as u32, body, paging_state: None }
-}
-
-/// Whether the failed conditions looked at the static row: existence does only where static columns are written.
-fn reads_statics(plans: &[&WritePlan], shown: &[&Column]) -> bool {
-    if plans.iter().any(tests_existence) {
-        return plans.iter().any(|p| p.assignments.iter().any(|a| a.is_static));
-    }
-    shown.iter().any(|c| c.kind == ColumnKind::Static)
-}
-
-/// Whether a static column that is shown has a value; others do not make the partition visible.
-fn shows_statics(outcome: &CasOutcome, shown: &[&Column], now_seconds: u32) -> bool {
-    let Some(row) = outcome.static_row.as_deref().and_then(RowView::from_payload) else { return false };
-    let has_value = |c: &&Column| assemble_column(row, c.id, &c.data_type, now_seconds).is_some();
-    shown.iter().filter(|c| c.kind == ColumnKind::Static).any(has_value)
-}
-
-fn tests_existence(plan: &&WritePlan) -> bool {
-    matches!(plan.condition, Some(ConditionPlan::NotExists | ConditionPlan::Exists))
-}
-
-/// IF NOT EXISTS shows every column; otherwise those the conditions name, after the key in a batch.
-fn shown_columns<'p>(plans: &[&'p WritePlan], batch: bool) -> Vec<&'p Column> {
-    let Some(first) = plans.first() else { return Vec::new() };
-    if plans.iter().any(tests_existence) {
-        return first.table.columns().collect();
-    }
-    let mut shown: Vec<&Column> = if batch { first.table.primary_key().collect() } else { Vec::new() };
-    for plan in plans {
-        if let Some(ConditionPlan::Columns(conditions)) = &plan.condition {
-            for condition in conditions {
-                if let Some(column) = plan.table.column(&condition.name)
-                    && !shown.iter().any(|c| c.id == column.id && c.name == column.name)
-                {
-                    shown.push(column);
-                }
-            }
-        }
-    }
-    shown
-}
-
-fn put_current(
-    plan: &WritePlan,
-    outcome: &CasOutcome,
-    current: &CurrentRow,
-    shown: &[&Column],
-    with_statics: bool,
-    now_seconds: u32,
-    body: &mut Vec<u8>,
-) {
-    let row = current.row.as_deref().and_then(RowView::from_payload);
-    let statics = outcome.static_row.as_deref().filter(|_| with_statics).and_then(RowView::from_payload);
-    let partition = key::partition_values(&plan.table, outcome.key.bytes());
-    let mut clustering = Vec::new();
-    let ends = match &current.position {
-        RowPosition::Row(bytes) if row.is_some() => {
-            key::clustering_values(&plan.table, bytes, &mut clustering)
-        }
-        _ => Vec::new(),
-    };
-    for column in shown {
-        match column.kind {
-            ColumnKind::PartitionKey => put_value(body, partition.get(column.position).copied()),
-            ColumnKind::Clustering => {
-                let end = ends.get(column.position).copied();
-                let start = column.position.checked_sub(1).and_then(|i| ends.get(i)).copied().unwrap_or(0);
-                put_value(body, end.and_then(|end| clustering.get(start..end)));
-            }
-            ColumnKind::Static | ColumnKind::Regular => {
-                let source = if column.kind == ColumnKind::Static { statics } else { row };
-                let value =
-                    source.and_then(|r| assemble_column(r, column.id, &column.data_type, now_seconds));
-                put_value(body, value.as_deref());
-            }
-        }
-    }
 }

@@ -13,6 +13,8 @@ use store::{Commit, Store};
 pub async fn execute<S: Store>(ctx: &Context<'_, S>, plan: &WritePlan) -> Result<Option<Rows>, QueryError> {
     match &plan.json {
         None => execute_with(ctx, plan).await,
+        // Conditional writes read the document themselves, as batches do.
+        Some(_) if plan.is_conditional() => execute_with(ctx, plan).await,
         Some(source) => {
             let document = json::Document::parse(source, &ctx.request, ctx.ids)?;
             let bound = document.bound(source);

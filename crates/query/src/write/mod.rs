@@ -9,12 +9,14 @@ mod build;
 mod cells;
 mod conditional;
 mod execute;
+mod failed;
 mod json;
 mod plan;
 
 pub use batch::{BatchKind, BatchPlan};
-pub use conditional::{answer as conditional_answer, commit as conditional_commit};
+pub use conditional::commit as conditional_commit;
 pub use execute::{commit, execute};
+pub use failed::{answer_now as conditional_answer, needs_first_row};
 pub use plan::{
     Assignment, AssignmentKind, ConditionPlan, Conditions, ElementExpr, JsonSource, Keys, OperandExpr,
     WriteKind, WritePlan,

@@ -142,13 +142,6 @@ fn add(table: &mut Table, if_not_exists: bool, columns: &[NewColumn]) -> Result<
 fn check_returning(dropped: &DroppedColumn, new: &NewColumn) -> Result<(), SchemaError> {
     let name = &new.name;
     let kind = |is_static: bool| if is_static { "STATIC" } else { "REGULAR" };
-    if dropped.is_static != new.is_static {
-        return Err(SchemaError::Invalid(format!(
-            "Cannot re-add previously dropped column '{name}' of kind {}, incompatible with previous kind {}",
-            kind(new.is_static),
-            kind(dropped.is_static)
-        )));
-    }
     if dropped.data_type == DataType::Counter {
         return Err(SchemaError::Invalid(format!("Cannot re-add previously dropped counter column {name}")));
     }
@@ -156,6 +149,13 @@ fn check_returning(dropped: &DroppedColumn, new: &NewColumn) -> Result<(), Schem
         return Err(SchemaError::Invalid(format!(
             "Cannot re-add previously dropped column '{name}' of type {}, incompatible with previous type {}",
             new.data_type, dropped.data_type
+        )));
+    }
+    if dropped.is_static != new.is_static {
+        return Err(SchemaError::Invalid(format!(
+            "Cannot re-add previously dropped column '{name}' of kind {}, incompatible with previous kind {}",
+            kind(new.is_static),
+            kind(dropped.is_static)
         )));
     }
     Ok(())

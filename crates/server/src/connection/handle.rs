@@ -112,7 +112,7 @@ async fn dispatch(
             let session = peer.session.borrow().clone();
             let outcome = shard.prepare(&session, keyspace, query);
             let outcome = outcome.map(|s| reply::prepared(shard, peer, head, trace_id, &s));
-            let attempt = Attempt::read(cql_wire::Consistency::One);
+            let attempt = Attempt::read(Consistency::One);
             (Operation::Prepare, outcome.map_err(|e| Failure::Query(e, attempt)))
         }
         Request::Batch(message) => (Operation::Batch, batch(shard, peer, head, trace_id, &message).await),
@@ -143,6 +143,10 @@ async fn execute(
     let outcome = async {
         check_consistency(statement, params)?;
         let values = bind_values(statement, &params.values)?;
+        if matches!(metadata, reply::Metadata::Full) && values.len() != statement.prepared.markers.len() {
+            // A statement that was not prepared is refused in other words.
+            return Err(QueryError::invalid("Invalid amount of bind variables"));
+        }
         let request = request(shard, params, Values(&values));
         let session = peer.session.borrow().clone();
         shard.dialect.execute(&session, &statement.prepared, request).await
@@ -173,11 +177,14 @@ pub fn check_consistency(statement: &Statement, params: &QueryParams<'_>) -> Res
         Plan::Select(_) if level == Consistency::Any => {
             Some("ANY ConsistencyLevel is only supported for writes".to_string())
         }
+        Plan::Select(select) if level.is_serial() && select.restrictions.partitions.names_several() => Some(
+            "SERIAL/LOCAL_SERIAL consistency may only be requested for one partition at a time".to_string(),
+        ),
         Plan::Write(plan) => {
             let counters = plan.is_counter().then_some(&*plan.table.name);
             write_level_refused(level, plan.is_conditional(), counters)
         }
-        Plan::Batch(_) => write_level_refused(level, false, None),
+        Plan::Batch(_) => write_level_refused(level, statement.prepared.is_conditional(), None),
         _ => None,
     };
     if let Some(text) = refused {

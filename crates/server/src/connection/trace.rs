@@ -7,7 +7,7 @@ use super::Peer;
 use super::handle::Failure;
 use crate::shard::Shard;
 use cql::session::Session;
-use cql_wire::{BatchQuery, Request};
+use cql_wire::{BatchQuery, Consistency, Request};
 use query::Ids;
 use std::rc::Rc;
 use std::time::Duration;
@@ -18,6 +18,7 @@ pub struct Trace {
     pub id: [u8; 16],
     request: &'static str,
     query: String,
+    consistency: Option<Consistency>,
     client: std::net::IpAddr,
     started_millis: i64,
 }
@@ -42,7 +43,13 @@ impl Trace {
             Request::Prepare { query, .. } => ("Preparing CQL3 query", (*query).to_string()),
             _ => ("Other", String::new()),
         };
+        let consistency = match request {
+            Request::Query { params, .. } | Request::Execute { params, .. } => Some(params.consistency),
+            Request::Batch(batch) => Some(batch.params.consistency),
+            _ => None,
+        };
         Trace {
+            consistency,
             id: shard.ids.timeuuid(),
             request: name,
             query: cql::roles::without_secrets(&query).into_owned(),
@@ -67,9 +74,11 @@ impl Trace {
         let id = model::timeuuid::format(&self.id);
         let text = |s: &str| format!("'{}'", s.replace('\'', "''"));
         let micros = elapsed.as_micros();
+        let level =
+            self.consistency.map_or(String::new(), |level| format!("'consistency_level': '{level}', "));
         let session = format!(
             "INSERT INTO system_traces.sessions (session_id, client, command, coordinator, coordinator_port, duration, parameters, request, started_at) \
-             VALUES ({id}, '{}', 'QUERY', '{}', {}, {micros}, {{'query': {}}}, {}, {}) USING TTL {TTL_SECONDS}",
+             VALUES ({id}, '{}', 'QUERY', '{}', {}, {micros}, {{{level}'query': {}}}, {}, {}) USING TTL {TTL_SECONDS}",
             self.client,
             shard.shared.config.cql.ip(),
             shard.shared.config.cql.port(),

@@ -143,9 +143,8 @@ impl Binder<'_, '_> {
                     Some(natural) => self.bind(inner, &natural, SELECTION)?,
                     None => self.selector(inner)?,
                 };
-                let function = function::negate_function(&inner.data_type).ok_or_else(|| {
-                    QueryError::invalid(format!("the '-' operation is not supported on {}", inner.data_type))
-                })?;
+                let function = function::negate_function(&inner.data_type)
+                    .ok_or_else(|| no_negation(&inner.data_type))?;
                 Ok(call(function, vec![inner]))
             }
             _ => Err(QueryError::invalid(format!("Unknown function {} called", term_text(written)))),
@@ -161,6 +160,17 @@ impl Binder<'_, '_> {
     ) -> Result<Expr, QueryError> {
         let symbol = op.symbol();
         let constant = |e: &ast::Expr| e.as_literal().is_some();
+        let is_text = |e: &ast::Expr| self.natural(e).is_some_and(|t| t.is_text());
+        let unsupported = || {
+            QueryError::invalid(format!(
+                "the '{symbol}' operation is not supported between {} and {}",
+                term_text(left),
+                term_text(right)
+            ))
+        };
+        if expected.is_some_and(DataType::is_numeric) && constant(left) && constant(right) && is_text(left) {
+            return Err(unsupported());
+        }
         let types = match expected {
             // Constants alone take the type of the place they go to.
             Some(number) if number.is_numeric() && constant(left) && constant(right) => {
@@ -189,11 +199,7 @@ impl Binder<'_, '_> {
                 if could_be_number(left) && could_be_number(right) {
                     return ambiguous();
                 }
-                QueryError::invalid(format!(
-                    "the '{symbol}' operation is not supported between {} and {}",
-                    term_text(left),
-                    term_text(right)
-                ))
+                unsupported()
             })?;
         let names = (self.arg_name(0, &function.name), self.arg_name(1, &function.name));
         let left = self.bind(left, &left_type, &names.0)?;
@@ -269,7 +275,18 @@ impl Binder<'_, '_> {
         if word.starts_with("similarity_") {
             self.check_dimensions(args)?;
         }
-        let known = |arg: &ast::Expr| Argument { data_type: self.natural(arg), text: term_text(arg) };
+        // Vectors written out are of floats, which is all that similarity is defined on.
+        let written_out = args.iter().all(|arg| matches!(arg.kind, ExprKind::List(_)));
+        let vector = |arg: &ast::Expr| match &arg.kind {
+            ExprKind::List(parts) if written_out && word.starts_with("similarity_") => {
+                Some(DataType::vector(DataType::Float, u32::try_from(parts.len()).ok()?))
+            }
+            _ => None,
+        };
+        let known = |arg: &ast::Expr| Argument {
+            data_type: vector(arg).or_else(|| self.natural(arg)),
+            text: term_text(arg),
+        };
         let known: Vec<Argument> = args.iter().map(known).collect();
         let candidates = function::candidates(&word, &known, expected).ok_or_else(unknown)??;
         self.choose(&word, candidates, args)
@@ -328,6 +345,15 @@ impl Binder<'_, '_> {
         }
         match kind.returns(known.as_ref()) {
             Some(returns) => Ok(Callee::Aggregate(kind, returns)),
+            None if known.as_ref().is_some_and(|of| numbers_like(of).len() > 1) => {
+                let of = known.as_ref().map(numbers_like).unwrap_or_default();
+                let list: Vec<String> =
+                    of.iter().map(|of| format!("system.{word} : ({of}) -> {of}")).collect();
+                Err(QueryError::invalid(format!(
+                    "Ambiguous call to function {word} (can be matched by following signatures: {}): use type casts to disambiguate",
+                    list.join(", ")
+                )))
+            }
             None => Err(QueryError::invalid(format!(
                 "Invalid call to function {word}, none of its type signatures match (known type signatures: {})",
                 number_signatures(kind, word)
@@ -471,6 +497,24 @@ fn callee_name(written: &ast::Expr) -> String {
         ExprKind::Function { name, .. } => format!("system.{}", name.as_str()),
         _ => term_text(written),
     }
+}
+
+/// The number types whose bytes this type's values have, too.
+fn numbers_like(of: &DataType) -> Vec<DataType> {
+    let natives = NativeType::ALL.into_iter().map(types::native_type);
+    natives.filter(|n| n.is_numeric() && *n != DataType::Counter && value_compatible(n, of)).collect()
+}
+
+fn no_negation(of: &DataType) -> QueryError {
+    if numbers_like(of).len() > 1 {
+        return QueryError::invalid("Ambiguous negation: use type casts to disambiguate");
+    }
+    let natives = NativeType::ALL.into_iter().map(types::native_type).filter(DataType::is_numeric);
+    let known: Vec<String> = natives.map(|n| format!("system.\"_negate\" : ({n}) -> {n}")).collect();
+    QueryError::invalid(format!(
+        "Invalid call to function system._negate, none of its type signatures match (known type signatures: {})",
+        known.join(", ")
+    ))
 }
 
 fn number_signatures(kind: AggregateKind, word: &str) -> String {

@@ -162,6 +162,17 @@ impl Binder<'_, '_> {
             // One part in parentheses is just that part where no tuple is wanted.
             return match parts {
                 [only] => self.bind(only, expected, receiver),
+                _ if matches!(expected, DataType::Udt(udt) if parts.len() > udt.fields.len()) => {
+                    let DataType::Udt(udt) = expected else {
+                        return Err(wrong("tuple type", receiver, expected));
+                    };
+                    Err(QueryError::invalid(format!(
+                        "Invalid tuple literal for {receiver}: too many elements. Type {} expects {} but got {}",
+                        udt.name,
+                        udt.fields.len(),
+                        parts.len()
+                    )))
+                }
                 _ => Err(wrong("tuple type", receiver, expected)),
             };
         };

@@ -25,8 +25,25 @@ pub fn bind(scope: Scope<'_>, select: &Select, markers: &mut Markers) -> Result<
     let mut plan = bind_for(scope, select, false, markers)?;
     if plan.table.columns().any(|column| column.mask.is_some()) {
         plan.masked = Some(Box::new(bind_for(scope, select, true, markers)?));
+        plan.queried_masked = queried_masked(&plan.table, &select.relations);
     }
     Ok(plan)
+}
+
+/// Masked columns that relations are on, in the table's order.
+fn queried_masked(table: &Table, relations: &[ast::Relation]) -> Vec<Arc<str>> {
+    let is_on = |relation: &ast::Relation, name: &str| match &relation.subject {
+        ast::Subject::Column(column)
+        | ast::Subject::Element { column, .. }
+        | ast::Subject::Field { column, .. } => column.as_str() == name,
+        ast::Subject::Columns(columns) | ast::Subject::Token(columns) => {
+            columns.iter().any(|column| column.as_str() == name)
+        }
+        ast::Subject::Index(_) => false,
+    };
+    let masked = table.columns().filter(|column| column.mask.is_some());
+    let queried = masked.filter(|column| relations.iter().any(|relation| is_on(relation, &column.name)));
+    queried.map(|column| column.name.clone()).collect()
 }
 
 /// Binds a SELECT for readers who see clear values, or for those who see masks.

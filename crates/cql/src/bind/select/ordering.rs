@@ -95,7 +95,12 @@ pub fn bind_ann(
     let column = row.column(ordering.column.as_str())?;
     match &column.data_type {
         DataType::Vector { element, .. } if **element == DataType::Float => {}
-        _ => return refuse("ANN ordering is only supported on float vector indexes".into()),
+        DataType::Vector { .. } | DataType::List { .. } => {
+            return refuse("ANN ordering is only supported on float vector indexes".into());
+        }
+        other => {
+            return refuse(format!("Unexpected receiver type '{other}'; only list and vector are expected"));
+        }
     }
     if !select.group_by.is_empty() || !row.aggregates.is_empty() {
         return refuse("ANN ordering does not support aggregation".into());

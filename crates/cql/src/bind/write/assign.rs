@@ -140,6 +140,15 @@ fn whole(
         (AssignmentOp::Subtract, DataType::List { .. } | DataType::Set { .. }) => {
             Ok(AssignmentKind::Remove(bind(data_type)?))
         }
+        (AssignmentOp::Subtract, DataType::Map { .. })
+            if matches!(item.value.kind, ast::ExprKind::Map(_)) =>
+        {
+            let text = format!(
+                "Value for a map substraction has to be a set, but was: '{}'",
+                term_text(&item.value)
+            );
+            Err(QueryError::Invalid(text))
+        }
         (AssignmentOp::Subtract, DataType::Map { key, .. }) => {
             let keys = DataType::Set { element: Arc::clone(key), frozen: false };
             let value = bind(&keys).map_err(|_| {
@@ -149,6 +158,9 @@ fn whole(
                 ))
             })?;
             Ok(AssignmentKind::Remove(value))
+        }
+        (AssignmentOp::Add, _) if data_type.is_text() && conditional => {
+            Ok(AssignmentKind::Compute { operand: bind(data_type)?, subtract: false })
         }
         (AssignmentOp::Add | AssignmentOp::Subtract, _) if data_type.is_numeric() && conditional => {
             let subtract = item.op == AssignmentOp::Subtract;

@@ -40,7 +40,7 @@ fn relation(
 ) -> Result<Conditions, QueryError> {
     let (column, element, compared) = subject(scope, table, &relation.subject, markers)?;
     let comparison = comparison(relation.op)?;
-    check_operator(column, &element, comparison)?;
+    check_operator(&compared, comparison)?;
     let compared = match comparison {
         Comparison::Contains => element_type(column)?.1,
         Comparison::ContainsKey => element_type(column)?.0.ok_or_else(|| {
@@ -151,16 +151,12 @@ fn unsupported(op: RelationOp) -> QueryError {
     QueryError::invalid(format!("Operator {} is not supported in IF conditions", op.symbol()))
 }
 
-fn check_operator(
-    column: &Column,
-    element: &Option<ElementExpr>,
-    comparison: Comparison,
-) -> Result<(), QueryError> {
+fn check_operator(compared: &DataType, comparison: Comparison) -> Result<(), QueryError> {
     let ordered = matches!(
         comparison,
         Comparison::Less | Comparison::LessOrEqual | Comparison::Greater | Comparison::GreaterOrEqual
     );
-    if ordered && element.is_none() && column.data_type == DataType::Duration {
+    if ordered && *compared == DataType::Duration {
         return Err(QueryError::invalid(
             "Slice conditions ( ".to_string() + comparison.symbol() + " ) are not supported on durations",
         ));

@@ -32,6 +32,11 @@ pub fn bind(scope: Scope<'_>, delete: &ast::Delete, markers: &mut Markers) -> Re
     let restrictions = clause.restrictions;
     let names_rows = restrictions.names_rows();
     // A static column may be deleted through a row's full key too: the row itself is not touched.
+    if columns && !statics_only && !names_rows && delete.condition.is_some() {
+        return Err(QueryError::invalid(
+            "DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to delete non static columns",
+        ));
+    }
     if columns && !statics_only && !names_rows {
         return Err(QueryError::invalid("Range deletions are not supported for specific columns"));
     }

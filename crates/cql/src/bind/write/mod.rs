@@ -19,7 +19,7 @@ use cql_syntax::ast;
 use model::types::DataType;
 use query::QueryError;
 use query::expr::Expr;
-use query::write::WritePlan;
+use query::write::{ConditionPlan, WritePlan};
 use schema::{Column, Table};
 use std::sync::Arc;
 
@@ -99,8 +99,10 @@ fn check(plan: &WritePlan) -> Result<(), QueryError> {
         if plan.timestamp.is_some() {
             return refuse("Cannot provide custom timestamp for counter updates");
         }
-        if plan.is_conditional() {
-            return refuse("Conditions on counters are not supported");
+        match &plan.condition {
+            Some(ConditionPlan::Columns(_)) => return refuse("Conditions on counters are not supported"),
+            Some(_) => return refuse("Conditional updates are not supported on counter tables"),
+            None => {}
         }
     }
     if plan.is_conditional() && plan.timestamp.is_some() {

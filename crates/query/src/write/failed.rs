@@ -1,0 +1,323 @@
+//! What a client sees when conditions did not hold: the rows they looked at, as Cassandra shows them.
+//!
+//! Conditions on rows show those rows in clustering order; conditions on statics alone show the first live row of the
+//! partition. That row is read after the decision, without the partition's lock: it is shown, it decides nothing.
+
+use super::plan::{ConditionPlan, Keys, WritePlan};
+use crate::context::Context;
+use crate::error::QueryError;
+use crate::key;
+use crate::spec::{ColumnSpec, Rows, put_value};
+use model::key::PartitionKey;
+use model::row::{ColumnId, RowView};
+use model::types::DataType;
+use schema::{Column, ColumnKind};
+use std::borrow::Cow;
+use std::sync::Arc;
+use store::assemble::assemble_column;
+use store::{CasOutcome, Flow, Partitions, Read, RowCheck, RowPosition, Sink, Slice, Store, TableId};
+
+/// What the conditions of a statement or batch read.
+pub(super) struct Looked {
+    /// Clustering keys of the rows that conditions are on; none when they are on statics alone.
+    rows: Vec<Vec<u8>>,
+    /// All regular columns are read: some statement names rows.
+    regulars: bool,
+    /// All static columns are read: some statement writes one.
+    statics: bool,
+}
+
+impl Looked {
+    pub fn at(plans: &[&WritePlan], checks: &[RowCheck]) -> Looked {
+        let on_row =
+            |check: &&RowCheck| check.exists.is_some() || check.conditions.iter().any(|c| !c.is_static);
+        let clustering = |check: &RowCheck| match &check.position {
+            RowPosition::Row(clustering) => Some(clustering.clone()),
+            RowPosition::Static => None,
+        };
+        let mut rows: Vec<Vec<u8>> = checks.iter().filter(on_row).filter_map(clustering).collect();
+        rows.sort();
+        let statics = plans.iter().any(|p| p.assignments.iter().any(|a| a.is_static));
+        Looked { rows, regulars: plans.iter().any(names_rows), statics }
+    }
+
+    /// The rows that were looked at and are there.
+    fn shown(&self, outcome: &CasOutcome) -> Vec<Shown> {
+        self.rows.iter().filter_map(|clustering| found(outcome, clustering)).collect()
+    }
+}
+
+/// Whether the answer to a failed condition needs another read: conditions on statics alone do.
+pub fn needs_first_row(plan: &WritePlan) -> bool {
+    let on_row = match &plan.condition {
+        Some(ConditionPlan::Columns(conditions)) => conditions.iter().any(|c| !c.is_static),
+        Some(ConditionPlan::Exists | ConditionPlan::NotExists) => names_rows(&plan),
+        None => true,
+    };
+    !on_row
+}
+
+fn names_rows(plan: &&WritePlan) -> bool {
+    let given = match &plan.keys {
+        Keys::Values { clustering, .. } => !clustering.is_empty(),
+        Keys::Where(restrictions) => !restrictions.clustering.is_empty(),
+    };
+    given || plan.table.clustering.is_empty()
+}
+
+fn spec(plan: &WritePlan, name: &str, data_type: DataType) -> ColumnSpec {
+    let (keyspace, table) = (plan.table.keyspace.clone(), plan.table.name.clone());
+    ColumnSpec { keyspace, table, name: name.into(), data_type }
+}
+
+fn applied_only(plan: &WritePlan, applied: bool) -> Rows {
+    let columns = Arc::new([spec(plan, "[applied]", DataType::Boolean)]);
+    let mut body = Vec::with_capacity(5);
+    put_value(&mut body, Some(&[applied as u8]));
+    Rows { columns, count: 1, body, paging_state: None }
+}
+
+/// One row to show: its clustering key and image.
+type Shown = (Vec<u8>, Vec<u8>);
+
+/// Rows that live in dropped columns alone are not there.
+fn forget_dropped(columns: &[ColumnId], outcome: &mut CasOutcome, now_seconds: u32) {
+    let is_dead = |payload: &Vec<u8>| {
+        RowView::from_payload(payload).is_none_or(|row| !row.is_live_in(columns, now_seconds))
+    };
+    outcome.static_row.take_if(|payload| is_dead(payload));
+    for current in &mut outcome.rows {
+        current.row.take_if(|payload| is_dead(payload));
+    }
+}
+
+/// The outcome without rows that live in dropped columns alone.
+fn living<'o>(plans: &[&WritePlan], outcome: &'o CasOutcome, now_seconds: u32) -> Cow<'o, CasOutcome> {
+    let columns = plans.first().filter(|_| !outcome.applied).and_then(|first| first.table.living_columns());
+    let Some(columns) = columns else { return Cow::Borrowed(outcome) };
+    let mut outcome = outcome.clone();
+    forget_dropped(&columns, &mut outcome, now_seconds);
+    Cow::Owned(outcome)
+}
+
+/// What the client is told about the outcome.
+pub(super) async fn answer<S: Store>(
+    ctx: &Context<'_, S>,
+    plans: &[&WritePlan],
+    looked: &Looked,
+    outcome: &CasOutcome,
+    batch: bool,
+) -> Result<Rows, QueryError> {
+    let outcome = &*living(plans, outcome, ctx.request.now_seconds);
+    let mut shown = looked.shown(outcome);
+    if let Some(first) = plans.first()
+        && !outcome.applied
+        && looked.rows.is_empty()
+    {
+        shown.extend(first_row(ctx, first, looked, &outcome.key).await?);
+    }
+    Ok(rows(plans, looked, outcome, shown, batch, ctx.request.now_seconds))
+}
+
+/// The same for one statement that does not need the first row ([`needs_first_row`]).
+pub fn answer_now(plan: &WritePlan, outcome: &CasOutcome, now_seconds: u32) -> Rows {
+    let outcome = &*living(&[plan], outcome, now_seconds);
+    let clustering = |position: &RowPosition| match position {
+        RowPosition::Row(clustering) => Some(clustering.clone()),
+        RowPosition::Static => None,
+    };
+    let rows_looked_at = outcome.rows.iter().filter_map(|current| clustering(&current.position)).collect();
+    let statics = plan.assignments.iter().any(|a| a.is_static);
+    let looked = Looked { rows: rows_looked_at, regulars: names_rows(&plan), statics };
+    let shown = looked.shown(outcome);
+    rows(&[plan], &looked, outcome, shown, false, now_seconds)
+}
+
+fn rows(
+    plans: &[&WritePlan],
+    looked: &Looked,
+    outcome: &CasOutcome,
+    shown: Vec<Shown>,
+    batch: bool,
+    now_seconds: u32,
+) -> Rows {
+    let Some(&first) = plans.first() else { return Rows::empty(Arc::new([])) };
+    if outcome.applied {
+        return applied_only(first, true);
+    }
+    let columns = shown_columns(plans, batch);
+    let page = Page { plan: first, outcome, looked, columns: &columns, now_seconds };
+    let mut body = Vec::new();
+    let mut count = shown.len() as u32;
+    for row in &shown {
+        page.put(Some(row), &mut body);
+    }
+    if shown.is_empty() {
+        if !page.has_statics(plans) {
+            return applied_only(first, false);
+        }
+        page.put(None, &mut body);
+        count = 1;
+    }
+    let mut specs = vec![spec(first, "[applied]", DataType::Boolean)];
+    specs.extend(columns.iter().map(|c| spec(first, &c.name, c.data_type.clone())));
+    Rows { columns: specs.into(), count, body, paging_state: None }
+}
+
+fn found(outcome: &CasOutcome, clustering: &[u8]) -> Option<Shown> {
+    let at = |position: &RowPosition| matches!(position, RowPosition::Row(c) if c == clustering);
+    let row = outcome.rows.iter().find(|current| at(&current.position))?;
+    Some((clustering.to_vec(), row.row.clone()?))
+}
+
+fn tests_existence(plan: &&WritePlan) -> bool {
+    matches!(plan.condition, Some(ConditionPlan::NotExists | ConditionPlan::Exists))
+}
+
+/// IF NOT EXISTS shows every column; otherwise those the conditions name, after the key in a batch.
+fn shown_columns<'p>(plans: &[&'p WritePlan], batch: bool) -> Vec<&'p Column> {
+    let Some(first) = plans.first() else { return Vec::new() };
+    if plans.iter().any(tests_existence) {
+        return first.table.columns().collect();
+    }
+    let mut shown: Vec<&Column> = if batch { first.table.primary_key().collect() } else { Vec::new() };
+    for name in plans.iter().flat_map(condition_columns) {
+        if let Some(column) = first.table.column(name)
+            && !shown.iter().any(|c| c.name == column.name)
+        {
+            shown.push(column);
+        }
+    }
+    shown
+}
+
+/// Columns that conditions name: regular ones first, as Cassandra keeps them apart.
+fn condition_columns<'p>(plan: &&'p WritePlan) -> impl Iterator<Item = &'p str> {
+    let conditions = match &plan.condition {
+        Some(ConditionPlan::Columns(conditions)) => &conditions[..],
+        _ => &[],
+    };
+    let of = |statics: bool| conditions.iter().filter(move |c| c.is_static == statics).map(|c| &*c.name);
+    of(false).chain(of(true))
+}
+
+async fn first_row<S: Store>(
+    ctx: &Context<'_, S>,
+    plan: &WritePlan,
+    looked: &Looked,
+    key: &PartitionKey,
+) -> Result<Option<Shown>, QueryError> {
+    let read = Read {
+        table: TableId(plan.table.id),
+        partitions: Partitions::One(key.clone()),
+        slices: vec![Slice::all()],
+        reverse: false,
+        statics: false,
+        after: None,
+        now_seconds: ctx.request.now_seconds,
+        scan_limit: u64::MAX,
+        tombstone_limit: u64::MAX,
+    };
+    let columns = plan.table.living_columns();
+    let mut first = FirstRow { now_seconds: read.now_seconds, regulars: looked.regulars, columns, row: None };
+    ctx.store.read(&read, &mut first).await?;
+    Ok(first.row)
+}
+
+/// Keeps the first row that is live by what is read of it.
+struct FirstRow {
+    now_seconds: u32,
+    regulars: bool,
+    /// The columns that count, if some were dropped.
+    columns: Option<Arc<[ColumnId]>>,
+    row: Option<Shown>,
+}
+
+impl Sink for FirstRow {
+    fn partition(&mut self, _: &PartitionKey) -> Flow {
+        Flow::Continue
+    }
+
+    fn static_row(&mut self, _: RowView<'_>) -> Flow {
+        Flow::Continue
+    }
+
+    fn row(&mut self, clustering: &[u8], row: RowView<'_>) -> Flow {
+        if !self.regulars && !row.marker().is_some_and(|m| m.is_live(self.now_seconds)) {
+            return Flow::Continue;
+        }
+        if self.columns.as_ref().is_some_and(|columns| !row.is_live_in(columns, self.now_seconds)) {
+            return Flow::Continue;
+        }
+        self.row = Some((clustering.to_vec(), row.to_payload()));
+        Flow::Stop
+    }
+
+    fn partition_end(&mut self) -> Flow {
+        Flow::Continue
+    }
+}
+
+/// Writes rows of the answer.
+struct Page<'a> {
+    plan: &'a WritePlan,
+    outcome: &'a CasOutcome,
+    looked: &'a Looked,
+    columns: &'a [&'a Column],
+    now_seconds: u32,
+}
+
+impl Page<'_> {
+    fn static_row(&self) -> Option<RowView<'_>> {
+        self.outcome.static_row.as_deref().and_then(RowView::from_payload)
+    }
+
+    /// Whether a static column that was read has a value; others do not make the partition visible.
+    fn has_statics(&self, plans: &[&WritePlan]) -> bool {
+        let Some(row) = self.static_row() else { return false };
+        let has_value = |c: &Column| assemble_column(row, c.id, &c.data_type, self.now_seconds).is_some();
+        let read = |c: &Column| {
+            self.looked.statics || plans.iter().flat_map(condition_columns).any(|name| *name == *c.name)
+        };
+        let mut statics = self.plan.table.columns().filter(|c| c.kind == ColumnKind::Static);
+        statics.any(|c| read(c) && has_value(c))
+    }
+
+    /// Without a row, what is known is the partition and its static columns.
+    fn put(&self, shown: Option<&Shown>, body: &mut Vec<u8>) {
+        put_value(body, Some(&[0]));
+        let row = shown.and_then(|(_, payload)| RowView::from_payload(payload));
+        let partition = key::partition_values(&self.plan.table, self.outcome.key.bytes());
+        let mut clustering = Vec::new();
+        let ends = match shown {
+            Some((bytes, _)) => key::clustering_values(&self.plan.table, bytes, &mut clustering),
+            None => Vec::new(),
+        };
+        for column in self.columns {
+            match column.kind {
+                ColumnKind::PartitionKey => put_value(body, partition.get(column.position).copied()),
+                ColumnKind::Clustering => {
+                    let end = ends.get(column.position).copied();
+                    let start =
+                        column.position.checked_sub(1).and_then(|i| ends.get(i)).copied().unwrap_or(0);
+                    put_value(body, end.and_then(|end| clustering.get(start..end)));
+                }
+                ColumnKind::Static | ColumnKind::Regular => {
+                    let source = self.source(column, row);
+                    let value = source
+                        .and_then(|r| assemble_column(r, column.id, &column.data_type, self.now_seconds));
+                    put_value(body, value.as_deref());
+                }
+            }
+        }
+    }
+
+    /// Columns that were not read are shown as null: existence reads statics and regulars only where some are written.
+    fn source<'r>(&'r self, column: &Column, row: Option<RowView<'r>>) -> Option<RowView<'r>> {
+        let existence = tests_existence(&self.plan);
+        match column.kind {
+            ColumnKind::Static => self.static_row().filter(|_| self.looked.statics || !existence),
+            _ => row.filter(|_| self.looked.regulars),
+        }
+    }
+}
