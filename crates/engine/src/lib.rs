@@ -32,8 +32,9 @@ mod shard;
 pub mod statistics;
 pub mod table;
 
+pub use database::{Copied, CopyError, copy_database};
 pub use database::{Engine, EngineOptions, OpenError, Opened, Snapshot};
-pub use database::{VerifyProgress, VerifyReport, verify};
+pub use database::{TornEnd, VerifyProgress, VerifyReport, verify};
 pub use embedded::EmbeddedStore;
 pub use log::Durability;
 pub use metrics::Metrics;

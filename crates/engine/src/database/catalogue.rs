@@ -24,7 +24,10 @@ pub struct Catalogue {
 #[derive(Debug)]
 pub enum CatalogueError {
     /// Not a catalogue, or its checksum is wrong.
-    Damage,
+    Damage {
+        offset: u64,
+        what: String,
+    },
     Io(io::Error),
 }
 
@@ -41,7 +44,20 @@ pub fn read_catalogue(disk: &dyn Disk, dir: &Path) -> Result<Option<Catalogue>, 
         return Ok(None);
     }
     let bytes = disk.open(&path)?.read_all()?;
-    decode(&bytes).map(Some).ok_or(CatalogueError::Damage)
+    decode(&bytes).map(Some).ok_or_else(|| damage(&bytes))
+}
+
+fn damage(bytes: &[u8]) -> CatalogueError {
+    match bytes.starts_with(&MAGIC) {
+        true => {
+            let what = format!("the checksum of bytes 8 to {} does not match", bytes.len());
+            CatalogueError::Damage { offset: MAGIC.len() as u64, what }
+        }
+        false => {
+            let what = "the file does not begin as a catalogue of this version does".to_owned();
+            CatalogueError::Damage { offset: 0, what }
+        }
+    }
 }
 
 pub fn write_catalogue(disk: &dyn Disk, dir: &Path, catalogue: &Catalogue) -> io::Result<()> {

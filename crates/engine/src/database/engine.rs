@@ -154,7 +154,12 @@ impl Engine {
 
     /// Inline mode: does the background work that is due now; whether there was any.
     pub fn run_jobs(&self) -> bool {
-        self.shared.jobs.run_pending()
+        let worked = self.shared.jobs.run_pending();
+        if !worked {
+            // Idle: what the log thread does when it has had nothing to do for a while.
+            self.shared.log.mark();
+        }
+        worked
     }
 
     /// Stops accepting work, puts every memtable into a file and ends the background threads. The shard threads
@@ -186,6 +191,8 @@ impl Engine {
     /// of its own. Commits wait while memtables are flushed and the links are made.
     pub async fn snapshot(&self, target: &Path) -> Result<Snapshot, StoreError> {
         let catalogue = self.shared.catalogue.lock().await;
+        // Most of the flushing before commits wait. If it fails, it fails again below.
+        self.flush().await;
         let _paused = Paused(self);
         if !self.ask_shards(|shard, done| shard.pause(done)).await {
             return Err(StoreError::Closed);

@@ -22,6 +22,8 @@ pub enum OpenError {
     },
     CatalogueDamaged {
         file: String,
+        offset: u64,
+        what: String,
     },
     /// There is data, but no catalogue that says which tables it belongs to.
     CatalogueMissing {
@@ -63,9 +65,9 @@ impl fmt::Display for OpenError {
                 "{dir} holds data but no MANIFEST. Put the file back, or restore the database from a backup; to \
                  begin an empty database, use another directory"
             ),
-            OpenError::CatalogueDamaged { file } => write!(
+            OpenError::CatalogueDamaged { file, offset, what } => write!(
                 f,
-                "the catalogue {file} is damaged. Restore it from a copy, or restore the database from a backup"
+                "the catalogue is damaged: {file} at offset {offset}: {what}. Nothing was changed. Restore it from a copy, or restore the database from a backup"
             ),
             OpenError::CatalogueMissing { file } => write!(
                 f,

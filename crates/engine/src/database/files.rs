@@ -4,7 +4,8 @@ use super::error::OpenError;
 use super::layout::Layout;
 use crate::background::publish::file_record;
 use crate::background::split::split_table;
-use crate::manifest::{Edit, FileId, FileRecord, Manifest};
+use crate::log::{LogOpenError, segment};
+use crate::manifest::{Edit, FileId, FileRecord, Manifest, Peeked};
 use crate::table::Table;
 use rt::Disk;
 use std::collections::BTreeMap;
@@ -13,6 +14,38 @@ use store::{StoreError, TableConfig, TableId};
 
 /// Per shard: the files of each table.
 pub(super) type ShardFiles = Vec<BTreeMap<TableId, Vec<Arc<Table>>>>;
+
+/// Refuses a manifest that names table files or a first log segment that are not there. A missing file together
+/// with a torn last record is blamed on the manifest: the record is what would have taken the file out.
+pub(super) fn check_files(
+    disk: &dyn Disk,
+    layout: &Layout,
+    manifest: &Peeked,
+    tables: &[TableConfig],
+) -> Result<(), OpenError> {
+    let missing = |path: &std::path::Path| -> Result<bool, OpenError> {
+        disk.exists(path).map(|there| !there).map_err(OpenError::io(path.display()))
+    };
+    let blame = |file: &str| manifest.blame(&layout.dir, file).map(OpenError::from);
+    let state = &manifest.state;
+    for record in state.files.values().filter(|file| is_live(file, tables)) {
+        let path = layout.table(record.id);
+        if missing(&path)? {
+            let file = path.display().to_string();
+            return Err(blame(&file).unwrap_or(OpenError::FileMissing { file }));
+        }
+    }
+    let first = layout.log.join(segment::segment_name(state.log_begins));
+    if !state.closed && missing(&first)? {
+        let file = first.display().to_string();
+        return Err(blame(&file).unwrap_or_else(|| LogOpenError::MissingSegment { file }.into()));
+    }
+    Ok(())
+}
+
+fn is_live(file: &FileRecord, tables: &[TableConfig]) -> bool {
+    tables.iter().any(|t| t.id == file.table && t.incarnation == file.incarnation)
+}
 
 /// Opens what the manifest names, drops what belongs to no table any more, divides what spans several shards,
 /// removes what an interrupted job left.
@@ -24,9 +57,7 @@ pub(super) fn open_files(
     shards: usize,
 ) -> Result<ShardFiles, OpenError> {
     let state = manifest.state();
-    let wanted =
-        |file: &&FileRecord| tables.iter().any(|t| t.id == file.table && t.incarnation == file.incarnation);
-    let (live, gone): (Vec<_>, Vec<_>) = state.files.values().partition(wanted);
+    let (live, gone): (Vec<_>, Vec<_>) = state.files.values().partition(|file| is_live(file, tables));
     let gone: Vec<FileId> = gone.iter().map(|file| file.id).collect();
     manifest.remove_files(&gone)?;
     // Before anything is written: leftovers may have the numbers that new files will get.
@@ -58,7 +89,7 @@ pub(super) fn open_files(
     Ok(found)
 }
 
-fn open_file(disk: &dyn Disk, layout: &Layout, record: &FileRecord) -> Result<Table, OpenError> {
+pub(super) fn open_file(disk: &dyn Disk, layout: &Layout, record: &FileRecord) -> Result<Table, OpenError> {
     let path = layout.table(record.id);
     let name = || path.display().to_string();
     if !disk.exists(&path).map_err(OpenError::io(path.display()))? {

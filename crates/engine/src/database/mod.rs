@@ -1,6 +1,7 @@
 //! A database: its directory, how it is opened and recovered, and the handle to it.
 
 pub mod catalogue;
+mod copy;
 mod engine;
 mod error;
 mod files;
@@ -12,8 +13,9 @@ pub(crate) mod shared;
 mod snapshot;
 mod verify;
 
+pub use copy::{Copied, CopyError, copy_database};
 pub use engine::{Engine, Opened};
 pub use error::OpenError;
 pub use options::EngineOptions;
 pub use snapshot::Snapshot;
-pub use verify::{VerifyProgress, VerifyReport, verify};
+pub use verify::{TornEnd, VerifyProgress, VerifyReport, verify};

@@ -3,7 +3,7 @@
 use super::catalogue::{Catalogue, CatalogueError, read_catalogue};
 use super::engine::{Engine, Opened};
 use super::error::OpenError;
-use super::files::{ShardFiles, open_files};
+use super::files::{ShardFiles, check_files, open_files};
 use super::layout::Layout;
 use super::options::EngineOptions;
 use super::replay::{ReplayPlan, Replayed, ShardMemtables, pin_of, replay_log};
@@ -39,9 +39,11 @@ pub(super) fn open(
 
     let existing = Manifest::exists(&*disk, &layout.dir).map_err(OpenError::io(layout.dir.display()))?;
     let (manifest, table_files, replayed) = if existing {
+        // Opening rewrites the manifest and removes what it does not name: not before everything it needs is there.
+        let peeked = Manifest::peek(&*disk, &layout.dir)?;
+        check_catalogue(&layout, catalogue.is_none() && !peeked.state.files.is_empty())?;
+        check_files(&*disk, &layout, &peeked, tables)?;
         let manifest = Manifest::open(disk.clone(), &layout.dir)?;
-        let orphaned = catalogue.is_none() && !manifest.state().files.is_empty();
-        check_catalogue(&layout, orphaned)?;
         let table_files = open_files(&*disk, &layout, &manifest, tables, options.shards)?;
         let oldest = manifest.state().log_begins;
         let replayed = replay_log(&ReplayPlan {
@@ -152,7 +154,7 @@ fn load_catalogue(disk: &dyn Disk, layout: &Layout) -> Result<Option<Catalogue>,
 pub(super) fn catalogue_error(layout: &Layout, error: CatalogueError) -> OpenError {
     let file = layout.dir.join("CATALOGUE").display().to_string();
     match error {
-        CatalogueError::Damage => OpenError::CatalogueDamaged { file },
+        CatalogueError::Damage { offset, what } => OpenError::CatalogueDamaged { file, offset, what },
         CatalogueError::Io(error) => OpenError::Io { context: format!("reading {file}"), error },
     }
 }

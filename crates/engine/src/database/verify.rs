@@ -2,12 +2,12 @@
 
 use super::catalogue::read_catalogue;
 use super::error::OpenError;
+use super::files::open_file;
 use super::layout::Layout;
 use super::open::{catalogue_error, lock_dir};
-use crate::log::scan::scan_segment;
+use crate::log::scan::{SegmentEnd, scan_segment};
 use crate::log::{LogOpenError, segment};
-use crate::manifest::Manifest;
-use crate::table::Table;
+use crate::manifest::{FileRecord, Manifest, Peeked};
 use rt::Disk;
 use std::path::Path;
 
@@ -29,6 +29,16 @@ pub struct VerifyReport {
     pub log_records: u64,
     /// Every file that is damaged, missing or not what the manifest says; empty: all is well.
     pub problems: Vec<OpenError>,
+    /// Ends of log or manifest that cannot be read and that opening drops.
+    pub torn: Vec<TornEnd>,
+}
+
+/// An unreadable end of a file that grows. A crash leaves one, and then nothing in it was acknowledged; after a
+/// clean stop there is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TornEnd {
+    pub file: String,
+    pub offset: u64,
 }
 
 /// Checks manifest, catalogue, log and every block of every table file in `dir`. Goes on after a damaged file, so
@@ -43,29 +53,34 @@ pub fn verify(
         return Err(OpenError::ManifestMissing { dir: dir.display().to_string() });
     }
     let _lock = lock_dir(disk, &layout)?;
-    let state = Manifest::peek(disk, dir)?;
+    let manifest = Manifest::peek(disk, dir)?;
+    let state = &manifest.state;
     let mut report = VerifyReport::default();
-    if let Err(error) = read_catalogue(disk, dir) {
-        report.problems.push(catalogue_error(&layout, error));
+    if let Some(offset) = manifest.torn {
+        let file = dir.join("MANIFEST").display().to_string();
+        report.torn.push(TornEnd { file, offset });
     }
-    verify_log(disk, &layout, state.log_begins, state.closed, &mut report);
+    match read_catalogue(disk, dir) {
+        Ok(Some(_)) => report.files += 1,
+        Ok(None) if state.files.is_empty() => {}
+        Ok(None) => {
+            let file = dir.join("CATALOGUE").display().to_string();
+            report.problems.push(OpenError::CatalogueMissing { file });
+        }
+        Err(error) => report.problems.push(catalogue_error(&layout, error)),
+    }
+    verify_log(disk, &layout, &manifest, &mut report);
     let bytes = state.files.values().map(|file| file.bytes).sum();
     let mut now = VerifyProgress { files: state.files.len() as u64, bytes, ..VerifyProgress::default() };
     for record in state.files.values() {
-        let path = layout.table(record.id);
-        let file = path.display().to_string();
         let before = now.bytes_done;
-        let outcome = match disk.exists(&path) {
-            Ok(true) => Table::open(disk, &path, record.id.0)
-                .and_then(|table| {
-                    table.verify(&mut |bytes| progress(VerifyProgress { bytes_done: before + bytes, ..now }))
-                })
-                .map_err(|error| OpenError::Table { file, error }),
-            Ok(false) => Err(OpenError::FileMissing { file }),
-            Err(error) => Err(OpenError::Io { context: file, error }),
-        };
-        match outcome {
-            Ok(verified) => report.entries += verified.entries,
+        let mut done = |bytes| progress(VerifyProgress { bytes_done: before + bytes, ..now });
+        match verify_table(disk, &layout, record, &mut done) {
+            Ok(entries) => report.entries += entries,
+            Err(OpenError::FileMissing { file }) => {
+                let blamed = manifest.blame(dir, &file).map(OpenError::from);
+                report.problems.push(blamed.unwrap_or(OpenError::FileMissing { file }));
+            }
             Err(problem) => report.problems.push(problem),
         }
         report.files += 1;
@@ -74,39 +89,80 @@ pub fn verify(
         now.bytes_done += record.bytes;
         progress(now);
     }
+    // The manifest itself.
+    report.files += 1;
     Ok(report)
 }
 
-fn verify_log(disk: &dyn Disk, layout: &Layout, oldest: u64, closed: bool, report: &mut VerifyReport) {
-    let names = match disk.list(&layout.log) {
-        Ok(names) => names,
-        Err(error) => {
-            return report.problems.push(OpenError::Io { context: layout.log.display().to_string(), error });
-        }
-    };
+/// Reads all of one table file; how many entries it has.
+pub(super) fn verify_table(
+    disk: &dyn Disk,
+    layout: &Layout,
+    record: &FileRecord,
+    done: &mut dyn FnMut(u64),
+) -> Result<u64, OpenError> {
+    let table = open_file(disk, layout, record)?;
+    let verified = table.verify(done);
+    let file = || layout.table(record.id).display().to_string();
+    verified.map(|verified| verified.entries).map_err(|error| OpenError::Table { file: file(), error })
+}
+
+/// The log segments that the manifest needs, in order; an error when one is missing.
+pub(super) fn needed_segments(
+    disk: &dyn Disk,
+    layout: &Layout,
+    manifest: &Peeked,
+) -> Result<Vec<u64>, OpenError> {
+    let names = disk.list(&layout.log).map_err(OpenError::io(layout.log.display()))?;
+    let (oldest, closed) = (manifest.state.log_begins, manifest.state.closed);
     let mut ids: Vec<u64> = names.iter().filter_map(|name| segment::parse_segment_name(name)).collect();
     ids.retain(|id| *id >= oldest);
     ids.sort();
-    if ids.is_empty() && !closed {
-        let file = layout.log.join(segment::segment_name(oldest)).display().to_string();
-        report.problems.push(LogOpenError::MissingSegment { file }.into());
-    }
-    for (expected, &id) in (oldest..).zip(&ids) {
-        let path = layout.log.join(segment::segment_name(id));
-        let file = path.display().to_string();
-        if expected != id {
-            let file = layout.log.join(segment::segment_name(expected)).display().to_string();
-            return report.problems.push(LogOpenError::MissingSegment { file }.into());
+    let gap = (oldest..).zip(&ids).find(|(expected, id)| expected != *id).map(|(expected, _)| expected);
+    let missing = if ids.is_empty() && !closed { Some(oldest) } else { gap };
+    match missing {
+        None => Ok(ids),
+        Some(id) => {
+            let file = layout.log.join(segment::segment_name(id)).display().to_string();
+            let blamed = manifest.blame(&layout.dir, &file).map(OpenError::from);
+            Err(blamed.unwrap_or_else(|| LogOpenError::MissingSegment { file }.into()))
         }
-        let last = ids.last() == Some(&id);
-        let outcome = disk.open(&path).and_then(|open| open.read_all());
-        let outcome =
-            outcome.map_err(|error| LogOpenError::Io { file: file.clone(), error }).and_then(|bytes| {
-                scan_segment(&bytes, id, &file, last, |_, _| report.log_records += 1)
-                    .map_err(LogOpenError::Damage)
-            });
-        if let Err(error) = outcome {
-            report.problems.push(error.into());
+    }
+}
+
+/// Reads one log segment; how many records it has, and where it is torn.
+pub(super) fn verify_segment(
+    disk: &dyn Disk,
+    path: &Path,
+    id: u64,
+    last: bool,
+) -> Result<(u64, Option<TornEnd>), OpenError> {
+    let file = path.display().to_string();
+    let io = |error| LogOpenError::Io { file: file.clone(), error };
+    let bytes = disk.open(path).and_then(|open| open.read_all()).map_err(io)?;
+    let mut records = 0;
+    let end = scan_segment(&bytes, id, &file, last, |_, _| records += 1).map_err(LogOpenError::Damage)?;
+    let torn = match end {
+        SegmentEnd::Open { at, torn: true } => Some(TornEnd { file, offset: u64::from(at) }),
+        _ => None,
+    };
+    Ok((records, torn))
+}
+
+fn verify_log(disk: &dyn Disk, layout: &Layout, manifest: &Peeked, report: &mut VerifyReport) {
+    let ids = match needed_segments(disk, layout, manifest) {
+        Ok(ids) => ids,
+        Err(error) => return report.problems.push(error),
+    };
+    for &id in &ids {
+        let path = layout.log.join(segment::segment_name(id));
+        report.files += 1;
+        match verify_segment(disk, &path, id, ids.last() == Some(&id)) {
+            Ok((records, torn)) => {
+                report.log_records += records;
+                report.torn.extend(torn);
+            }
+            Err(error) => report.problems.push(error),
         }
     }
 }

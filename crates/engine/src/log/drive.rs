@@ -17,6 +17,9 @@ use std::time::{Duration, Instant};
 /// How often the log thread looks whether a full disk has room again.
 const FULL_RETRY: Duration = Duration::from_millis(100);
 
+/// A log that has had nothing to do for so long says what is durable (see [`LogWriter::mark`]).
+const MARK_AFTER: Duration = Duration::from_millis(50);
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     Inline,
@@ -74,8 +77,22 @@ impl Log {
             match interval {
                 _ if closing => return,
                 Some(interval) => std::thread::park_timeout(interval),
+                None if lock(&self.driver).writer.wants_mark() => std::thread::park_timeout(MARK_AFTER),
                 None => std::thread::park(),
             }
+            if !self.signalled.load(Ordering::Acquire) {
+                self.mark();
+            }
+        }
+    }
+
+    /// Nothing has happened for a while.
+    pub fn mark(&self) {
+        let mut driver = lock(&self.driver);
+        if driver.writer.wants_mark()
+            && let Err(error) = driver.writer.mark()
+        {
+            self.fail(error.to_string());
         }
     }
 

@@ -55,6 +55,11 @@ pub struct LoggedMutation<'a> {
 }
 
 impl<'a> Record<'a> {
+    /// A commit without mutations: it tells what was durable before it.
+    pub fn is_mark(&self) -> bool {
+        matches!(self, Record::Commit { mutations, .. } if mutations.rest.is_empty())
+    }
+
     /// `None` when the bytes, although their checksum is right, are not a record we know.
     pub fn decode(payload: &'a [u8]) -> Option<Record<'a>> {
         let (&kind, mut rest) = payload.split_first()?;

@@ -79,6 +79,10 @@ pub fn recover_log(
         let mut synced = RECORDS_AT;
         let end = scan_segment(&bytes, segment, &name, Some(segment) == last, |frame, record| {
             synced = synced.max(frame.synced);
+            // An empty commit only tells what was durable before it.
+            if record.is_mark() {
+                return;
+            }
             found.records += 1;
             visit(segment, record);
         })

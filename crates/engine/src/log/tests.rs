@@ -139,6 +139,117 @@ fn any_flipped_byte_is_refused_or_costs_only_the_last_group() {
     assert!(refused > 1000 && shortened < 100, "{refused} {shortened}");
 }
 
+/// Flips every byte of the last segment; how many flips cost a record without being noticed.
+fn flips_that_cost_a_record(disk: &SimDisk, segment: u64, all: &[i64]) -> u32 {
+    let mut costly = 0;
+    for offset in 0..u64::from(SEGMENT_BYTES) {
+        let image = disk.image(CrashImage::KeepAll);
+        assert!(image.flip(&segment_path(segment), offset, 0x04));
+        if let Ok((_, seen)) = recover(&image, 1) {
+            costly += u32::from(seen != all);
+        }
+    }
+    costly
+}
+
+#[test]
+fn behind_a_mark_no_flipped_byte_costs_anything_unnoticed() {
+    let disk = new_disk();
+    let log = open_fresh(&disk, Durability::Sync);
+    assert!((1..=5).all(|n| commit(&log, n)));
+    assert!(flips_that_cost_a_record(&disk, 1, &[1, 2, 3, 4, 5]) > 0, "the last group has nothing behind it");
+    log.mark();
+    let marked = disk.io_count();
+    log.mark();
+    assert_eq!(disk.io_count(), marked, "one mark is enough");
+    assert_eq!(flips_that_cost_a_record(&disk, 1, &[1, 2, 3, 4, 5]), 0);
+    // Marks count as nothing, survive being synced, and records go on behind them.
+    assert!((6..=7).all(|n| commit(&log, n)));
+    let (found, seen) = recover(&disk.image(CrashImage::DropUnsynced), 1).unwrap();
+    assert_eq!((found.records, seen), (7, (1..=7).collect()));
+}
+
+/// A log with its thread, on segments of this size.
+fn with_thread(disk: &SimDisk, segment_bytes: u32) -> (Arc<Log>, std::thread::JoinHandle<()>) {
+    let files = SegmentFiles::new(Arc::new(disk.clone()), PathBuf::from(DIR), segment_bytes);
+    let options =
+        LogOptions { shards: 1, durability: Durability::Sync, segment: 1, first_live: 1, inline: false };
+    let log = Log::begin(Arc::new(files), Pins::new(), Arc::new(Metrics::default()), options).unwrap();
+    let thread = std::thread::spawn({
+        let log = log.clone();
+        move || log.run()
+    });
+    (log, thread)
+}
+
+/// Waits for something another thread does.
+fn until(what: &str, mut done: impl FnMut() -> bool) {
+    let patience = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while !done() {
+        assert!(std::time::Instant::now() < patience, "{what}");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn an_idle_log_thread_marks_what_is_durable() {
+    let disk = new_disk();
+    let (log, thread) = with_thread(&disk, SEGMENT_BYTES);
+    log.submit(0, |out| put_commit(out, 1)).unwrap();
+    until("no mark", || flips_that_cost_a_record(&disk, 1, &[1]) == 0);
+    log.close();
+    thread.join().unwrap();
+    assert_eq!(recover(&disk.image(CrashImage::DropUnsynced), 1).unwrap().1, [1]);
+}
+
+#[test]
+fn a_full_disk_makes_the_log_thread_wait_and_loses_nothing() {
+    let disk = new_disk();
+    let (log, thread) = with_thread(&disk, SEGMENT_BYTES);
+    let (mut accepted, mut last) = (0, 0);
+    let mut progress = || {
+        let published = log.take_progress(0);
+        last = published.back().map_or(last, |progress| progress.last);
+        last
+    };
+    disk.fault_at(disk.io_count() + 1, Fault::Full);
+    until("the disk never filled up", || match log.submit(0, |out| put_commit(out, accepted + 1)) {
+        Ok(_) => {
+            accepted += 1;
+            false
+        }
+        Err(SubmitError::DiskFull) => true,
+        Err(other) => panic!("{other:?}"),
+    });
+    assert!(progress() < accepted as u64, "what does not fit any more is not acknowledged");
+    assert_eq!(log.failure(), None);
+    disk.make_room();
+    until("what waited was not written", || progress() == accepted as u64);
+    until("new commits are still refused", || log.submit(0, |out| put_commit(out, accepted + 1)).is_ok());
+    log.sync().unwrap();
+    log.close();
+    thread.join().unwrap();
+    let seen = recover(&disk.image(CrashImage::DropUnsynced), 1).unwrap().1;
+    assert_eq!(seen, (1..=accepted + 1).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_full_disk_does_not_keep_the_log_from_closing() {
+    let disk = new_disk();
+    let (log, thread) = with_thread(&disk, SEGMENT_BYTES);
+    disk.fault_at(disk.io_count() + 1, Fault::Full);
+    let mut n = 0;
+    until("the disk never filled up", || {
+        n += 1;
+        log.submit(0, |out| put_commit(out, n)).is_err()
+    });
+    log.close();
+    thread.join().unwrap();
+    let seen = recover(&disk.image(CrashImage::DropUnsynced), 1).unwrap().1;
+    let acknowledged = log.take_progress(0).back().map_or(0, |progress| progress.last);
+    assert!(seen.len() as u64 >= acknowledged && seen == (1..=seen.len() as i64).collect::<Vec<_>>());
+}
+
 #[test]
 fn a_missing_segment_is_named() {
     let disk = new_disk();

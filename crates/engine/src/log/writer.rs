@@ -14,6 +14,9 @@ use std::sync::Arc;
 /// Bytes of the record that closes a segment.
 const SEAL_LEN: u32 = FRAME_LEN + 1;
 
+/// A commit without mutations: a byte and a vint.
+const MARK_LEN: usize = 11;
+
 pub struct LogWriter {
     files: Arc<SegmentFiles>,
     segment: u64,
@@ -23,6 +26,8 @@ pub struct LogWriter {
     buffer: Vec<u8>,
     written: u32,
     synced: u32,
+    /// How much is known to be durable to somebody who reads the segment: the `synced` of its last record.
+    told: u32,
     failed: Option<String>,
 }
 
@@ -38,6 +43,7 @@ impl LogWriter {
             buffer: Vec::new(),
             written: RECORDS_AT,
             synced: RECORDS_AT,
+            told: RECORDS_AT,
             failed: None,
         })
     }
@@ -71,6 +77,7 @@ impl LogWriter {
 
     fn put(&mut self, payload: &[u8], payload_crc: u32) {
         let frame = Frame { length: payload.len() as u32, synced: self.synced, payload_crc };
+        self.told = self.synced;
         frame.encode(self.segment, self.at(), &mut self.buffer);
         self.buffer.extend_from_slice(payload);
     }
@@ -104,6 +111,24 @@ impl LogWriter {
             self.guard("syncing", outcome)?;
             self.synced = self.written;
         }
+        Ok(())
+    }
+
+    /// Whether records were synced that no later record tells of.
+    pub fn wants_mark(&self) -> bool {
+        self.told < self.synced && !self.has_unsynced() && self.fits(MARK_LEN)
+    }
+
+    /// Writes an empty commit, unsynced, behind a group that was synced: with it, damage to that group cannot be taken
+    /// for a tail that a crash tore off.
+    pub fn mark(&mut self) -> io::Result<()> {
+        let mut mark = Vec::with_capacity(MARK_LEN);
+        record::begin_commit(&mut mark, record::NO_BALLOT);
+        debug_assert!(mark.len() <= MARK_LEN);
+        self.put(&mark, crc32c::crc32c(&mark));
+        self.write()?;
+        // A mark needs no mark.
+        self.told = self.written;
         Ok(())
     }
 
@@ -145,6 +170,7 @@ impl LogWriter {
         self.segment += 1;
         self.written = RECORDS_AT;
         self.synced = RECORDS_AT;
+        self.told = RECORDS_AT;
         Ok(())
     }
 

@@ -43,6 +43,27 @@ impl fmt::Display for ManifestError {
 
 impl std::error::Error for ManifestError {}
 
+/// What a manifest says, before anything is changed.
+pub struct Peeked {
+    pub state: ManifestState,
+    /// Where a last record begins that cannot be read: a publish that never returned, or damage. If it is damage,
+    /// something that it made unnecessary is probably missing.
+    pub torn: Option<u64>,
+}
+
+impl Peeked {
+    /// The error for a file that the state needs and that is not there, if the torn record may be the reason.
+    pub fn blame(&self, dir: &Path, missing: &str) -> Option<ManifestError> {
+        self.torn.map(|offset| ManifestError::Damage {
+            file: dir.join(NAME).display().to_string(),
+            offset,
+            what: format!(
+                "the last record is unreadable, and {missing} is missing, which it may have replaced"
+            ),
+        })
+    }
+}
+
 pub struct Manifest {
     disk: Arc<dyn Disk>,
     dir: PathBuf,
@@ -72,8 +93,8 @@ impl Manifest {
         Manifest::begin(disk, dir, state).map(|_| ())
     }
 
-    /// The state of the manifest in `dir`, which is only read.
-    pub fn peek(disk: &dyn Disk, dir: &Path) -> Result<ManifestState, ManifestError> {
+    /// The manifest in `dir`, which is only read.
+    pub fn peek(disk: &dyn Disk, dir: &Path) -> Result<Peeked, ManifestError> {
         let path = dir.join(NAME);
         let io = |error| ManifestError::Io { file: path.display().to_string(), error };
         let bytes = disk.open(&path).map_err(io)?.read_all().map_err(io)?;
@@ -82,7 +103,11 @@ impl Manifest {
 
     /// Reads the manifest, then rewrites it compactly.
     pub fn open(disk: Arc<dyn Disk>, dir: &Path) -> Result<Manifest, ManifestError> {
-        let state = Manifest::peek(&*disk, dir)?;
+        let Peeked { state, torn } = Manifest::peek(&*disk, dir)?;
+        if let Some(offset) = torn {
+            let file = dir.join(NAME);
+            tracing::warn!(file = %file.display(), offset, "the manifest's last record was torn off by a crash; what it was about to say did not happen");
+        }
         Manifest::begin(disk, dir, state)
     }
 
@@ -199,7 +224,7 @@ fn intact(bytes: &[u8], at: usize) -> Option<&[u8]> {
     (u32::from_le_bytes(*crc) == checksum(at as u64, edits)).then_some(edits)
 }
 
-fn replay(bytes: &[u8], file: &str) -> Result<ManifestState, ManifestError> {
+fn replay(bytes: &[u8], file: &str) -> Result<Peeked, ManifestError> {
     let damage = |at: usize, what: &str| ManifestError::Damage {
         file: file.to_owned(),
         offset: at as u64,
@@ -225,5 +250,5 @@ fn replay(bytes: &[u8], file: &str) -> Result<ManifestState, ManifestError> {
     if (at + 1..bytes.len()).any(|later| intact(bytes, later).is_some_and(|edits| !edits.is_empty())) {
         return Err(damage(at, "a record is unreadable that was durable before later ones were written"));
     }
-    Ok(state)
+    Ok(Peeked { state, torn: (at < bytes.len()).then_some(at as u64) })
 }

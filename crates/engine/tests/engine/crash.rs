@@ -1,9 +1,13 @@
 //! The whole engine cut at every I/O, and compared with the naive store after recovery.
 //!
-//! A seeded history of writes, deletions, batches, conditional commits, counters, changes of tables, flushes,
-//! compactions and restarts runs on the simulated disk until I/O number k, where the power goes. Whatever the
-//! crash left, after recovery the tables hold exactly what was acknowledged, with or without the one operation
-//! that was under way: nothing lost, nothing half there, nothing deleted back.
+//! A seeded history of writes, deletions, batches, conditional commits, counters, changes of tables (create, drop,
+//! truncate, other options), flushes, compactions and restarts runs on the simulated disk until I/O number k, where the
+//! power goes; for every k. Of each cut several images are recovered: nothing unsynced survived, everything did, the
+//! last write is torn, and random subsets of what was not synced (so in any order that fsync allows). Whatever the
+//! crash left, after recovery the catalogue and the tables hold exactly what was acknowledged, with or without the one
+//! operation that was under way: nothing lost, nothing half there, nothing deleted back.
+//!
+//! `PARTITA_CRASH_SEEDS=first..last` chooses the histories: `100..500` is the size for a night.
 
 use crate::harness::*;
 use engine::Durability;
@@ -11,13 +15,21 @@ use model::deletion::{Deletion, Marker};
 use model::key::PartitionKey;
 use model::row::{RowView, RowWriter};
 use rt::{CrashImage, Fault, Random, SimDisk};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use store::naive::NaiveStore;
 use store::{
-    Commit, ConditionalCommit, Flow, Mutation, Partitions, Read, ReadEnd, RowCheck, RowPosition, Sink, Slice,
-    Store, StoreError, TableConfig,
+    Commit, Compaction, Compression, ConditionalCommit, Flow, Mutation, Partitions, Read, ReadEnd, RowCheck,
+    RowPosition, Sink, Slice, Store, StoreError, TableConfig, TableId,
 };
 
 const MICROS: i64 = 1_000_000_000;
+/// Comes and goes.
+const THIRD: TableId = TableId(3);
+const STEPS: usize = 60;
+/// Histories that CI cuts.
+const SEEDS: std::ops::Range<u64> = 0..32;
+const THREADS: usize = 2;
 
 /// One step of a history.
 #[derive(Clone, Debug)]
@@ -32,8 +44,8 @@ pub enum Step {
 
 pub fn history(seed: u64, steps: usize) -> Vec<Step> {
     let mut random = Random::seeded(seed);
-    let mut incarnation = 0;
-    let mut history = vec![Step::Alter(tables(0))];
+    let mut tables = first_tables();
+    let mut history = vec![Step::Alter(tables.clone())];
     for n in 1..=steps as i64 {
         let now = MICROS + n * 10;
         history.push(match random.below(20) {
@@ -41,8 +53,8 @@ pub fn history(seed: u64, steps: usize) -> Vec<Step> {
             1..=3 => Step::Background,
             4 => Step::Reopen { shards: 1 + random.below(3) as usize },
             5 => {
-                incarnation += u32::from(random.one_in(2));
-                Step::Alter(tables(incarnation))
+                change_tables(&mut random, &mut tables);
+                Step::Alter(tables.clone())
             }
             6 | 7 => Step::CommitIf(conditional(&mut random, now)),
             8 | 9 => Step::Commit(commit_of(vec![add(OTHER, &key(&mut random), "n", 1, now)])),
@@ -50,18 +62,40 @@ pub fn history(seed: u64, steps: usize) -> Vec<Step> {
                 let count = 2 + random.below(4);
                 Step::Commit(commit_of((0..count).map(|_| write(&mut random, now)).collect()))
             }
+            12 if tables.len() > 2 => {
+                Step::Commit(commit_of(vec![put(THIRD, &key(&mut random), "r", "third", now)]))
+            }
             _ => Step::Commit(commit_of(vec![write(&mut random, now)])),
         });
     }
     history
 }
 
-fn tables(incarnation: u32) -> Vec<TableConfig> {
+fn first_tables() -> Vec<TableConfig> {
     let mut tables = vec![TableConfig::new(TABLE), TableConfig::new(OTHER)];
     // No grace: what can be purged is purged.
     tables[0].gc_grace_seconds = 0;
-    tables[1].incarnation = incarnation;
     tables
+}
+
+/// What DDL does to the tables of the engine.
+fn change_tables(random: &mut Random, tables: &mut Vec<TableConfig>) {
+    match random.below(6) {
+        0 | 1 => tables[1].incarnation += 1,
+        2 => tables[0].compaction = Compaction::TimeWindow { window_seconds: 1 + random.below(3) },
+        3 => {
+            tables[0].compaction = TableConfig::new(TABLE).compaction;
+            tables[0].compression =
+                [Compression::None, Compression::Lz4, Compression::Zstd][random.below(3) as usize];
+        }
+        _ if tables.len() > 2 => tables.truncate(2),
+        _ => {
+            // A dropped table's id is never used again; here it comes back as a later incarnation.
+            let mut third = TableConfig::new(THIRD);
+            third.incarnation = random.below(1 << 30) as u32;
+            tables.push(third);
+        }
+    }
 }
 
 fn commit_of(mutations: Vec<Mutation>) -> Commit {
@@ -158,7 +192,7 @@ impl Sink for Contents {
 
 pub async fn contents<S: Store>(store: &S) -> Result<Vec<String>, StoreError> {
     let mut contents = Contents::default();
-    for table in [TABLE, OTHER] {
+    for table in [TABLE, OTHER, THIRD] {
         contents.lines.push(format!("{table:?}"));
         let mut read: Read = read(table, Partitions::all(), vec![Slice::all()]);
         read.scan_limit = 7;
@@ -290,21 +324,39 @@ pub async fn expected(history: &[Step], count: usize) -> Vec<String> {
     contents(&naive).await.unwrap()
 }
 
-async fn check_image(disk: &SimDisk, history: &[Step], acknowledged: usize, label: &str) {
+/// What must be there after each number of steps: the catalogue and the contents.
+struct Expected(Vec<(Option<Vec<u8>>, Vec<String>)>);
+
+impl Expected {
+    async fn of(history: &[Step]) -> Expected {
+        let naive = NaiveStore::new();
+        let mut states = vec![(None, contents(&naive).await.unwrap())];
+        for step in history {
+            apply(&naive, step).await.unwrap();
+            states.push((naive.catalogue(), contents(&naive).await.unwrap()));
+        }
+        Expected(states)
+    }
+}
+
+async fn check_image(
+    disk: &SimDisk,
+    history: &[Step],
+    expected: &Expected,
+    acknowledged: usize,
+    label: &str,
+) {
     let shards = 1 + acknowledged % 3;
     let harness = match open_with(disk, small(shards, Durability::Sync)) {
         Ok(harness) => harness,
         Err(error) => panic!("{label}: {error}"),
     };
     let found = contents(harness.store()).await.unwrap_or_else(|error| panic!("{label}: {error}"));
-    let before = expected(history, acknowledged).await;
-    if found != before {
-        let after = expected(history, (acknowledged + 1).min(history.len())).await;
+    let found = (harness.opened.catalogue.clone(), found);
+    let (before, after) = (&expected.0[acknowledged], expected.0.get(acknowledged + 1));
+    if found != *before && Some(&found) != after {
         let step = history.get(acknowledged);
-        assert!(
-            found == after,
-            "{label}: next step {step:?}\nfound {found:#?}\nbefore {before:#?}\nafter {after:#?}"
-        );
+        panic!("{label}: next step {step:?}\nfound {found:#?}\nbefore {before:#?}\nafter {after:#?}");
     }
     // Life goes on: a flush, a compaction if one is due, another restart.
     harness.engine.flush().await;
@@ -313,57 +365,86 @@ async fn check_image(disk: &SimDisk, history: &[Step], acknowledged: usize, labe
     drop(harness);
     let harness =
         open_with(disk, small(2, Durability::Sync)).unwrap_or_else(|error| panic!("{label}: {error}"));
-    let again = contents(harness.store()).await.unwrap();
+    let again = (harness.opened.catalogue.clone(), contents(harness.store()).await.unwrap());
     assert_eq!(again, found, "{label}: after another restart");
 }
 
-fn crash_matrix(seed: u64, steps: usize, durability: Durability) -> u64 {
+/// What a crash may have left of cut `k`.
+fn images(disk: &SimDisk, seed: u64, k: u64, durability: Durability) -> Vec<CrashImage> {
+    if durability != Durability::Sync {
+        // Only the process may die without loss.
+        return vec![CrashImage::KeepAll];
+    }
+    let torn = Random::seeded(k * 31 + seed).below(disk.last_write_len() as u64 + 1) as usize;
+    vec![
+        CrashImage::DropUnsynced,
+        CrashImage::KeepAll,
+        CrashImage::TornLast { bytes: torn },
+        CrashImage::Random { seed: k * 7919 + seed },
+        CrashImage::Random { seed: k * 104_729 + seed + 1 },
+    ]
+}
+
+/// Cuts the history of this seed at every I/O; how many cuts, and how many images were recovered.
+fn crash_matrix(seed: u64, steps: usize, durability: Durability) -> (u64, u64) {
     let history = history(seed, steps);
-    let mut cuts = 0;
+    let expected = run(Expected::of(&history));
+    let mut recovered = 0;
     for k in 1.. {
         let disk = SimDisk::new();
         disk.fault_at(k, Fault::Crash);
         let outcome = run(run_history(&disk, &history, durability));
-        let images: &[CrashImage] = match durability {
-            Durability::Sync => {
-                &[CrashImage::DropUnsynced, CrashImage::KeepAll, CrashImage::Random { seed: k * 7919 + seed }]
-            }
-            // Only the process may die without loss.
-            Durability::Periodic { .. } => &[CrashImage::KeepAll],
-        };
-        for image in images {
-            cuts += 1;
+        for image in images(&disk, seed, k, durability) {
+            recovered += 1;
             let label = format!("seed {seed} k {k} {image:?}");
-            run(check_image(&disk.image(*image), &history, outcome.acknowledged, &label));
+            run(check_image(&disk.image(image), &history, &expected, outcome.acknowledged, &label));
         }
         if !outcome.crashed {
             assert_eq!(outcome.acknowledged, history.len());
-            return cuts;
+            return (k - 1, recovered);
         }
     }
-    cuts
+    unreachable!("a history has an end")
 }
 
-/// `PARTITA_CRASH_SEEDS=first..last` cuts more histories: the size for a night.
 fn seeds() -> std::ops::Range<u64> {
     let given = std::env::var("PARTITA_CRASH_SEEDS").ok();
     let range = given.as_deref().and_then(|text| {
         let (first, last) = text.split_once("..")?;
         Some(first.parse().ok()?..last.parse().ok()?)
     });
-    range.unwrap_or(0..2)
+    range.unwrap_or(SEEDS)
 }
 
 #[test]
 fn a_crash_at_every_io_of_a_history_loses_nothing() {
-    let mut cuts = 0;
-    for seed in seeds() {
-        let more = crash_matrix(seed, 60, Durability::Sync);
-        println!("seed {seed}: {more} cuts");
-        cuts += more;
-    }
-    cuts += crash_matrix(100, 40, Durability::Periodic { interval_ms: 1000 });
-    assert!(cuts > 1000, "{cuts}");
+    let seeds = seeds();
+    let (next, total) = (AtomicU64::new(seeds.start), Mutex::new((0, 0)));
+    std::thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= seeds.end {
+                        return;
+                    }
+                    // Every fourth history without fsync per commit.
+                    let periodic = Durability::Periodic { interval_ms: 1000 };
+                    let durability = if seed % 4 == 3 { periodic } else { Durability::Sync };
+                    let (cuts, recovered) = crash_matrix(seed, STEPS, durability);
+                    println!("seed {seed} {durability:?}: {cuts} cuts, {recovered} images recovered");
+                    let mut total = total.lock().unwrap();
+                    *total = (total.0 + cuts, total.1 + recovered);
+                }
+            });
+        }
+    });
+    let (cuts, recovered) = total.into_inner().unwrap();
+    println!("{cuts} cuts, {recovered} images recovered, seeds {seeds:?}");
+    assert!(
+        cuts / (seeds.end - seeds.start) > 100 && recovered > 2 * cuts,
+        "{cuts} cuts, {recovered} images"
+    );
 }
 
 #[test]
@@ -376,12 +457,9 @@ fn histories_without_crashes_equal_the_naive_store() {
         assert_eq!(outcome.acknowledged, history.len());
         flushes += outcome.flushes;
         compactions += outcome.compactions;
-        run(check_image(
-            &disk.image(CrashImage::DropUnsynced),
-            &history,
-            history.len(),
-            &format!("seed {seed}"),
-        ));
+        let (image, label) = (disk.image(CrashImage::DropUnsynced), format!("seed {seed}"));
+        let expected = run(Expected::of(&history));
+        run(check_image(&image, &history, &expected, history.len(), &label));
     }
     println!("{flushes} flushes, {compactions} compactions");
     assert!(flushes > 100 && compactions > 20, "{flushes} flushes, {compactions} compactions");

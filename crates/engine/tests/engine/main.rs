@@ -1,6 +1,8 @@
 //! The engine as a whole, on the simulated and on the real disk.
 
+mod copy;
 mod crash;
+mod damage;
 mod faults;
 mod harness;
 mod inline;

@@ -116,3 +116,73 @@ fn start_and_stop_without_work() {
         run(engine.close());
     }
 }
+
+#[test]
+fn a_full_disk_refuses_writes_serves_reads_and_needs_no_restart() {
+    let disk = rt::SimDisk::new();
+    let mut options = EngineOptions::new("/db");
+    options.shards = SHARDS;
+    options.log_segment_bytes = 16 << 10;
+    let (engine, _) = Engine::open(Arc::new(disk.clone()), Arc::new(SystemClock), options.clone()).unwrap();
+    let acknowledged = Arc::new(AtomicU64::new(0));
+    let (shared, counted, full) = (engine.clone(), acknowledged.clone(), disk.clone());
+    let ready = Arc::new(tokio::sync::Barrier::new(SHARDS));
+    ShardThreads::start(SHARDS, move |index| {
+        let (engine, counted, disk, ready) = (shared.clone(), counted.clone(), full.clone(), ready.clone());
+        async move {
+            let store = engine.store(index).unwrap();
+            if index == 0 {
+                store.alter(b"c".to_vec(), vec![TableConfig::new(TABLE)]).await.unwrap();
+                let value = "v".repeat(500);
+                let write = |n: u64| {
+                    let (store, value) = (store.clone(), value.clone());
+                    async move { store.commit(commit(vec![put(TABLE, &format!("k{n}"), "r", &value, 1)])).await }
+                };
+                for n in 0..20 {
+                    write(n).await.unwrap();
+                }
+                disk.fault_at(disk.io_count() + 1, rt::Fault::Full);
+                // Some wait for the log, then others are refused, all while the disk stays full.
+                let (mut waiting, mut safe, mut refused) = (Vec::new(), 20, None);
+                for n in 20.. {
+                    waiting.push(tokio::task::spawn_local(write(n)));
+                    tokio::task::yield_now().await;
+                    let Some(ended) = waiting.iter().position(|task| task.is_finished()) else { continue };
+                    match waiting.swap_remove(ended).await.unwrap() {
+                        Ok(()) => safe += 1,
+                        Err(error) => {
+                            refused = Some(error);
+                            break;
+                        }
+                    }
+                }
+                let refused = refused.unwrap();
+                assert!(matches!(refused, store::StoreError::Overloaded(_)), "{refused}");
+                let mut rows = Rows::default();
+                store.read(&read(TABLE, Partitions::all(), vec![Slice::all()]), &mut rows).await.unwrap();
+                assert!(rows.rows.len() >= 20, "reads go on");
+                assert_eq!(engine.read_only(), None);
+                disk.make_room();
+                for task in waiting {
+                    safe += u64::from(task.await.unwrap().is_ok());
+                }
+                while write(2000).await.is_err() {
+                    tokio::task::yield_now().await;
+                }
+                counted.store(safe + 1, Ordering::Relaxed);
+            }
+            ready.wait().await;
+        }
+    })
+    .unwrap()
+    .join()
+    .unwrap();
+    drop(engine);
+    let image = disk.image(rt::CrashImage::DropUnsynced);
+    run(async {
+        options.inline = true;
+        let harness = open_with(&image, options).unwrap();
+        let found = harness.all(TABLE).await.len() as u64;
+        assert!(found >= acknowledged.load(Ordering::Relaxed), "{found} rows");
+    });
+}

@@ -16,7 +16,8 @@ use std::sync::Arc;
 
 /// A directory tree of files.
 pub trait Disk: Send + Sync + 'static {
-    /// Opens an existing file for reading and writing.
+    /// Opens an existing file for reading and writing; where writing is not permitted (a backup on read-only
+    /// media), for reading.
     fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>>;
 
     /// Creates a file that must not exist yet. Its name is durable after `sync_dir` of the parent.
@@ -26,6 +27,9 @@ pub trait Disk: Send + Sync + 'static {
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     fn remove(&self, path: &Path) -> io::Result<()>;
+
+    /// Removes an empty directory.
+    fn remove_dir(&self, dir: &Path) -> io::Result<()>;
 
     /// A second name for the same file (hard link); `to` must not exist.
     fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
@@ -41,7 +45,8 @@ pub trait Disk: Send + Sync + 'static {
 
     fn exists(&self, path: &Path) -> io::Result<bool>;
 
-    /// Takes the lock that keeps a second process out; held until the value is dropped.
+    /// Takes the lock that keeps a second process out; held until the value is dropped. Where nothing can be
+    /// written and nobody ever locked, there is nothing to keep out.
     fn lock(&self, path: &Path) -> Result<Box<dyn DiskLock>, LockError>;
 }
 

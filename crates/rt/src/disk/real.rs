@@ -17,13 +17,21 @@ pub struct RealDisk;
 struct RealFile(File);
 
 #[derive(Debug)]
-struct RealLock(#[expect(dead_code, reason = "the lock lives as long as the open file")] File);
+struct RealLock(#[expect(dead_code, reason = "the lock lives as long as the open file")] Option<File>);
+
+fn not_writable(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+}
 
 impl DiskLock for RealLock {}
 
 impl Disk for RealDisk {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
-        Ok(Arc::new(RealFile(OpenOptions::new().read(true).write(true).open(path)?)))
+        let file = match OpenOptions::new().read(true).write(true).open(path) {
+            Err(error) if not_writable(&error) => File::open(path)?,
+            opened => opened?,
+        };
+        Ok(Arc::new(RealFile(file)))
     }
 
     fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
@@ -36,6 +44,10 @@ impl Disk for RealDisk {
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         fs::remove_file(path)
+    }
+
+    fn remove_dir(&self, dir: &Path) -> io::Result<()> {
+        fs::remove_dir(dir)
     }
 
     fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -70,9 +82,18 @@ impl Disk for RealDisk {
     }
 
     fn lock(&self, path: &Path) -> Result<Box<dyn DiskLock>, LockError> {
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+        let file = match opened {
+            Err(error) if not_writable(&error) => match File::open(path) {
+                Err(missing) if missing.kind() == io::ErrorKind::NotFound => {
+                    return Ok(Box::new(RealLock(None)));
+                }
+                opened => opened?,
+            },
+            opened => opened?,
+        };
         match file.try_lock() {
-            Ok(()) => Ok(Box::new(RealLock(file))),
+            Ok(()) => Ok(Box::new(RealLock(Some(file)))),
             Err(TryLockError::WouldBlock) => Err(LockError::Held),
             Err(TryLockError::Error(error)) => Err(LockError::Io(error)),
         }

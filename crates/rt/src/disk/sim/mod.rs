@@ -132,6 +132,10 @@ impl Disk for SimDisk {
         self.state().remove(path)
     }
 
+    fn remove_dir(&self, dir: &Path) -> io::Result<()> {
+        self.state().remove_dir(dir)
+    }
+
     fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
         self.state().link(from, to)
     }

@@ -194,6 +194,15 @@ impl State {
         Ok(())
     }
 
+    /// As durable as making one.
+    pub fn remove_dir(&mut self, dir: &Path) -> io::Result<()> {
+        if !self.list(dir)?.is_empty() {
+            return Err(io::ErrorKind::DirectoryNotEmpty.into());
+        }
+        self.dirs.remove(dir);
+        Ok(())
+    }
+
     pub fn exists(&self, path: &Path) -> io::Result<bool> {
         self.alive()?;
         Ok(self.names.contains_key(path) || self.dirs.contains(path))
