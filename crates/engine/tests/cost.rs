@@ -57,6 +57,9 @@ impl Disk for Counting {
     fn remove(&self, path: &Path) -> io::Result<()> {
         self.disk.remove(path)
     }
+    fn remove_dir(&self, dir: &Path) -> io::Result<()> {
+        self.disk.remove_dir(dir)
+    }
     fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
         self.disk.link(from, to)
     }

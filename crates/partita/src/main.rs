@@ -24,6 +24,12 @@ struct Cli {
 enum Command {
     /// Run the server.
     Serve(Box<options::ServeOptions>),
+    /// Copy a database, running or stopped, to a folder and check every byte of the copy.
+    Backup(commands::backup::BackupOptions),
+    /// Make a database from a backup, in a new folder, and check every byte of it.
+    Restore(commands::backup::RestoreOptions),
+    /// Check every checksum of every file of a database or backup. Exit 1 on damage.
+    Verify(commands::verify::VerifyOptions),
     /// Review CQL files: which keys will hurt, which queries they cannot answer. Exit 1 on errors.
     Review(commands::review::ReviewOptions),
     /// Derive tables from entities and access patterns, with the reasons.
@@ -36,6 +42,9 @@ fn main() -> ExitCode {
     // clap exits with 2 for bad usage by itself.
     let outcome = match Cli::parse().command {
         Command::Serve(options) => commands::serve::run(*options),
+        Command::Backup(options) => commands::backup::backup(options),
+        Command::Restore(options) => commands::backup::restore(options),
+        Command::Verify(options) => commands::verify::run(options),
         Command::Review(options) => commands::review::run(options),
         Command::Design(options) => commands::design::run(options),
         Command::Simulate(options) => commands::simulate::run(*options),

@@ -8,6 +8,7 @@ mod auth;
 mod clients;
 pub mod config;
 mod connection;
+pub mod control;
 mod errors;
 mod http;
 mod metrics;

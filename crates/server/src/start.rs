@@ -7,7 +7,7 @@ use crate::metrics::ShardMetrics;
 use crate::review::SchemaReview;
 use crate::shard::{Shard, Shared};
 use crate::statements::{Bound, Registry};
-use crate::{auth, connection, http, tls};
+use crate::{auth, connection, control, http, tls};
 use cql::catalogue::SharedCatalogue;
 use cql::ids::ShardIds;
 use cql::session::Dialect;
@@ -47,7 +47,8 @@ pub struct Server {
     listeners: Vec<(&'static str, SocketAddr)>,
     stage: Arc<watch::Sender<Stage>>,
     threads: ShardThreads,
-    http: Option<JoinHandle<()>>,
+    /// Threads that hold no data: metrics, control.
+    side_threads: Vec<JoinHandle<()>>,
 }
 
 /// How far stopping has got. Shards stay alive until the engine is closed, because it flushes through them.
@@ -140,12 +141,13 @@ impl Server {
             let outcome = started.recv().map_err(|_| StartError("a shard died while starting".into()))?;
             outcome.map_err(StartError)?;
         }
-        let http = http.map(|socket| start_http(socket, &shared, &stage)).transpose()?;
+        let mut side_threads = start_control(&shared, &stage)?;
+        side_threads.extend(http.map(|socket| start_http(socket, &shared, &stage)).transpose()?);
         let config = &shared.config;
         let mut listeners = vec![("cql", config.cql)];
         listeners.extend(config.shard_aware.map(|address| ("cql-shard-aware", address)));
         listeners.extend(config.http.map(|address| ("http", address)));
-        Ok(Server { listeners, stage, threads, http })
+        Ok(Server { listeners, stage, threads, side_threads })
     }
 
     /// Names and addresses, with the ports that were really bound.
@@ -157,10 +159,11 @@ impl Server {
     pub fn stop(self) -> Result<(), StartError> {
         self.stage.send_replace(Stage::Stopping);
         let joined = self.threads.join();
-        if let Some(http) = self.http
-            && http.join().is_err()
-        {
-            tracing::error!("the http thread panicked");
+        for thread in self.side_threads {
+            let name = thread.thread().name().unwrap_or_default().to_owned();
+            if thread.join().is_err() {
+                tracing::error!(name, "a thread panicked");
+            }
         }
         joined.map_err(|shards| StartError(format!("shards {shards:?} panicked")))
     }
@@ -172,15 +175,37 @@ fn start_http(
     shared: &Arc<Shared>,
     stage: &Arc<watch::Sender<Stage>>,
 ) -> Result<JoinHandle<()>, StartError> {
-    let shared = shared.clone();
-    let mut stages = stage.subscribe();
-    let stopping = async move {
-        // A sender that is gone means the same as one that says stop.
-        let _ = stages.wait_for(|stage| *stage >= Stage::Stopping).await;
-    };
+    let (shared, stopping) = (shared.clone(), stopping(stage));
     let thread = std::thread::Builder::new().name("http".into());
     let spawned = thread.spawn(move || http::serve(socket, shared, stopping));
     spawned.map_err(|e| StartError(format!("threads: {e}")))
+}
+
+/// Answers commands such as `partita backup`. A file system without sockets costs only them.
+fn start_control(
+    shared: &Arc<Shared>,
+    stage: &Arc<watch::Sender<Stage>>,
+) -> Result<Vec<JoinHandle<()>>, StartError> {
+    let data = shared.config.data.clone();
+    let socket = match control::bind(&data) {
+        Ok(socket) => socket,
+        Err(error) => {
+            tracing::warn!(%error, "no control socket: `partita backup` needs this server stopped");
+            return Ok(Vec::new());
+        }
+    };
+    let (engine, stopping) = (shared.engine.clone(), stopping(stage));
+    let thread = std::thread::Builder::new().name("control".into());
+    let spawned = thread.spawn(move || control::serve(socket, data, engine, stopping));
+    spawned.map(|thread| vec![thread]).map_err(|e| StartError(format!("threads: {e}")))
+}
+
+/// Done when the server stops. A sender that is gone means the same as one that says stop.
+fn stopping(stage: &Arc<watch::Sender<Stage>>) -> impl Future<Output = ()> + Send + 'static {
+    let mut stages = stage.subscribe();
+    async move {
+        let _ = stages.wait_for(|stage| *stage >= Stage::Stopping).await;
+    }
 }
 
 /// Where a shard's connections come from.

@@ -1,10 +1,13 @@
 //! One file per subcommand.
 
+pub mod backup;
 pub mod design;
 mod files;
+mod progress;
 pub mod review;
 pub mod serve;
 pub mod simulate;
+pub mod verify;
 
 /// Why a command ends without success.
 pub enum Failure {

@@ -1,0 +1,53 @@
+//! The asking side of the control socket. Blocking: it is for commands.
+
+use super::{FOLDER, LINE_BYTES_MAX, SNAPSHOT, SocketPath};
+use std::fmt;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+/// A snapshot that exists until this value is dropped (or this process ends).
+#[derive(Debug)]
+pub struct Lease {
+    /// A database directory that nobody has open.
+    pub dir: PathBuf,
+    _connection: UnixStream,
+}
+
+#[derive(Debug)]
+pub enum ControlError {
+    /// The server said no; its words.
+    Refused(String),
+    Io(io::Error),
+}
+
+impl fmt::Display for ControlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ControlError::Refused(text) => write!(f, "the server made no snapshot: {text}"),
+            ControlError::Io(error) => write!(f, "the connection to the server failed: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for ControlError {}
+
+/// Asks the server that runs on `data` for a snapshot; `None` when no server runs there.
+pub fn request_snapshot(data: &Path) -> Result<Option<Lease>, ControlError> {
+    let absent = |error: &io::Error| {
+        matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
+    };
+    let connected = SocketPath::of(data).and_then(|socket| UnixStream::connect(&socket.path));
+    let mut stream = match connected {
+        Err(error) if absent(&error) => return Ok(None),
+        connected => connected.map_err(ControlError::Io)?,
+    };
+    stream.write_all(SNAPSHOT.as_bytes()).map_err(ControlError::Io)?;
+    let mut line = String::new();
+    BufReader::new((&stream).take(LINE_BYTES_MAX)).read_line(&mut line).map_err(ControlError::Io)?;
+    match line.trim_end().split_once(' ') {
+        Some(("ok", name)) => Ok(Some(Lease { dir: data.join(FOLDER).join(name), _connection: stream })),
+        Some(("error", text)) => Err(ControlError::Refused(text.to_owned())),
+        _ => Err(ControlError::Refused("it stopped before it answered".to_owned())),
+    }
+}
