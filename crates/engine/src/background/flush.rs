@@ -47,8 +47,9 @@ impl FlushJob {
     fn fail(self, error: &JobError) {
         tracing::error!(table = self.config.id.0, %error, "a memtable could not be written to disk");
         self.shared.metrics.background_failures.add(1);
-        let _ = self.shared.mail.send(self.shard, Box::new(|shard| shard.flush_failed()));
-        if !self.shared.stopping.load(Ordering::Acquire) && self.shared.log.failure().is_none() {
+        let again = !self.shared.stopping.load(Ordering::Acquire) && self.shared.log.failure().is_none();
+        let _ = self.shared.mail.send(self.shard, Box::new(move |shard| shard.flush_failed(again)));
+        if again {
             let shared = self.shared.clone();
             shared.jobs.submit_after(Lane::Flush, RETRY, move || self.run());
         }

@@ -92,9 +92,12 @@ impl Shard {
         self.finish_draining();
     }
 
-    /// A flush failed; it will be tried again.
-    pub(crate) fn flush_failed(self: &Rc<Self>) {
+    /// A flush failed; it will be tried again, or (`again` is false) never.
+    pub(crate) fn flush_failed(self: &Rc<Self>, again: bool) {
         self.room.stick();
+        if !again {
+            self.stranded.set(true);
+        }
         if !self.drained.borrow().is_empty() {
             // The log has everything; do not hold up anybody for a disk that may never recover.
             self.answer_drained(false);
@@ -119,6 +122,9 @@ impl Shard {
     fn finish_draining(&self) {
         if self.tables.borrow().values().all(|table| table.sealed.is_empty()) {
             self.answer_drained(true);
+        } else if self.stranded.get() {
+            // Nobody works on it any more: waiting would never end.
+            self.answer_drained(false);
         }
     }
 

@@ -66,6 +66,8 @@ pub(crate) struct Shard {
     room: Room,
     ballot: Cell<i64>,
     closing: Cell<bool>,
+    /// A sealed memtable was given up: it stays in memory and in the log until the next start.
+    stranded: Cell<bool>,
     /// Who waits for every memtable to be in a file.
     drained: RefCell<Vec<oneshot::Sender<bool>>>,
     /// The log segment of the last commit applied.
@@ -110,6 +112,7 @@ impl Shard {
             room,
             ballot: Cell::new(seed.ballot),
             closing: Cell::new(false),
+            stranded: Cell::new(false),
             drained: RefCell::default(),
             segment: Cell::new(0),
             reads: Cell::new(0),

@@ -58,6 +58,26 @@ fn a_full_disk_stops_writes_and_loses_nothing() {
 }
 
 #[test]
+fn a_flush_that_was_given_up_does_not_keep_the_engine_from_closing() {
+    run(async {
+        let disk = SimDisk::new();
+        let harness = open(&disk, 1);
+        harness.create_tables().await.unwrap();
+        harness.put("p", "r", "v", 1).await.unwrap();
+        // The log fails, then a flush fails, and with the log gone nobody tries it again.
+        disk.refuse_writes(Some(""));
+        assert!(harness.put("p", "r2", "v", 1).await.is_err());
+        assert!(harness.engine.read_only().is_some());
+        assert!(!harness.engine.flush().await);
+        assert!(!harness.engine.flush().await, "asked again, it answers again");
+        assert_eq!(harness.get("p", "r").await.as_deref(), Some("v"), "reads go on");
+        harness.engine.close().await;
+        let harness = open(&disk.image(CrashImage::DropUnsynced), 1);
+        assert_eq!(harness.get("p", "r").await.as_deref(), Some("v"));
+    });
+}
+
+#[test]
 fn memory_stays_within_its_budget_and_overload_passes() {
     run(async {
         let disk = SimDisk::new();
