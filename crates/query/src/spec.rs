@@ -48,9 +48,43 @@ impl Rows {
 pub fn put_value(body: &mut Vec<u8>, value: Option<&[u8]>) {
     match value {
         None => body.extend_from_slice(&(-1i32).to_be_bytes()),
-        Some(bytes) => {
-            body.extend_from_slice(&(bytes.len() as i32).to_be_bytes());
-            body.extend_from_slice(bytes);
+        // Numbers, times and uuids: one append of known size, half the instructions of two of any size.
+        Some(bytes) => match bytes.len() {
+            4 => put_fixed::<4, 8>(body, bytes),
+            8 => put_fixed::<8, 12>(body, bytes),
+            16 => put_fixed::<16, 20>(body, bytes),
+            len => {
+                body.extend_from_slice(&(len as i32).to_be_bytes());
+                body.extend_from_slice(bytes);
+            }
+        },
+    }
+}
+
+/// A value of `N` bytes; `M` is `N + 4`.
+#[inline]
+fn put_fixed<const N: usize, const M: usize>(body: &mut Vec<u8>, bytes: &[u8]) {
+    let mut whole = [0; M];
+    whole[..4].copy_from_slice(&(N as i32).to_be_bytes());
+    whole[4..].copy_from_slice(&bytes[..N]);
+    body.extend_from_slice(&whole);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::put_value;
+
+    #[test]
+    fn values_of_every_length_carry_it() {
+        let bytes: Vec<u8> = (1..=40).collect();
+        let mut body = Vec::new();
+        for len in 0..=40 {
+            body.clear();
+            put_value(&mut body, Some(&bytes[..len]));
+            assert_eq!(body, [&(len as i32).to_be_bytes()[..], &bytes[..len]].concat());
         }
+        body.clear();
+        put_value(&mut body, None);
+        assert_eq!(body, [0xff; 4]);
     }
 }
