@@ -134,7 +134,9 @@ fn tables(out: &mut String, review: &Review) {
         let _ = write!(out, "<article class=\"one-table\" id=\"{}\">", anchor(&table.name));
         out.push_str(&diagram::write(table));
         about(out, review, at, &table.name);
-        if facts.growth.is_declared || facts.growth.rows_per_day[2] > 0.0 {
+        // Without a clustering key a partition is one row and does not grow.
+        let grows = facts.growth.is_declared || facts.growth.rows_per_day[2] > 0.0;
+        if grows && !table.clustering.is_empty() {
             growth(out, &facts.growth);
         }
         out.push_str("</article>");

@@ -270,7 +270,7 @@ fn hottest(out: &mut String, ring: &RingReport, top: f64) -> f64 {
     let (label_end, bar, bar_width) = (MARGIN + 520.0, MARGIN + 532.0, 270.0);
     for (at, hot) in ring.hottest.iter().take(shown).enumerate() {
         let y = top + 10.0 + 22.0 * at as f64;
-        text(out, label_end, y + 15.0, "body", "end", &cut(&format!("{}: {}", hot.table, hot.key), 76));
+        text(out, label_end, y + 15.0, "body", "end", &cut(&format!("{}: {}", hot.table, hot.key), 64));
         let width = |value: f64| (value / most * bar_width).max(0.0);
         let _ = write!(
             out,
