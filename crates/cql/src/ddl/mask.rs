@@ -2,7 +2,8 @@
 
 use cql_syntax::ast::{ColumnMask, Expr, ExprKind, Literal, Selection, Statement};
 use model::types::{DataType, java_class_name};
-use query::{QueryError, function};
+use query::QueryError;
+use query::function::{self, Argument, Function};
 
 /// The canonical text of a mask on a column of this type: `system.mask_inner(1, null)`.
 pub(super) fn mask_text(column: &str, data_type: &DataType, mask: &ColumnMask) -> Result<String, QueryError> {
@@ -18,7 +19,11 @@ pub(super) fn mask_text(column: &str, data_type: &DataType, mask: &ColumnMask) -
         "mask_hash" => count <= 1,
         _ => false,
     };
-    if !name.starts_with("mask_") && function::candidates(name, &[], None).is_some() {
+    let value = Argument { data_type: Some(data_type.clone()), text: column.to_string() };
+    let takes_it = |f: &Function| f.args.len() == count + 1;
+    let known =
+        matches!(function::candidates(name, &[value], None), Some(Ok(found)) if found.iter().any(takes_it));
+    if !name.starts_with("mask_") && known {
         return Err(QueryError::Invalid(format!(
             "Not-masking function {name}({args}) cannot be used for masking table columns"
         )));

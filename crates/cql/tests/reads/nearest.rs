@@ -34,7 +34,7 @@ fn most_similar_rows_come_first() {
         SELECT n FROM t ORDER BY v ANN OF [1] LIMIT 2
           invalid: Invalid vector literal for v of type vector<float, 2>; expected 2 elements, but given 1
         SELECT n FROM t ORDER BY n ANN OF [1, 0] LIMIT 2
-          invalid: ANN ordering is only supported on float vector indexes
+          invalid: Unexpected receiver type 'int'; only list and vector are expected
     ",
     );
 }
