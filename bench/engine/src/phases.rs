@@ -133,8 +133,10 @@ pub fn reads(engine: &str, dir: &str, settings: &Settings) {
     opened.close();
 }
 
+/// A row by a number without pattern: of the first `within` partitions, not among the last `keep_free` steps.
 fn random_row(settings: &Settings, x: u64, keep_free: u64) -> Row {
-    Row { step: (x >> 32) % (settings.steps() - keep_free), ..Row::random(x) }
+    let partition = x % settings.get("within", PARTITIONS);
+    Row { partition, step: (x >> 32) % (settings.steps() - keep_free) }
 }
 
 fn points(opened: &dyn Engine, engine: &str, settings: &Settings, repeat: u64) {

@@ -50,12 +50,6 @@ impl Row {
         Row { partition: i % PARTITIONS, step: i / PARTITIONS }
     }
 
-    /// A row chosen by a number without pattern.
-    #[inline]
-    pub fn random(x: u64) -> Row {
-        Row { partition: x % PARTITIONS, step: (x >> 32) % ROWS }
-    }
-
     /// Token (an order-preserving eight bytes) and partition key.
     #[inline]
     pub fn partition_key(self) -> (u64, [u8; 16]) {

@@ -68,7 +68,7 @@ impl Shared for Rocks {
     fn put_batch(&self, rows: &[Row], safety: Safety) {
         let mut batch = WriteBatch::default();
         rows.iter().for_each(|row| batch.put(row.key(), row.value()));
-        self.db.write_opt(&batch, &options_of(safety)).expect("write");
+        self.db.write_opt(batch, &options_of(safety)).expect("write");
     }
 }
 
