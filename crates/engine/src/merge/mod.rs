@@ -9,6 +9,7 @@ pub mod fragments;
 mod inputs;
 mod partition;
 mod ranges;
+mod select;
 mod sweep;
 #[cfg(test)]
 mod tests;

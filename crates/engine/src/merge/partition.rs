@@ -2,13 +2,13 @@
 
 use super::inputs::Input;
 use super::ranges::SourceRanges;
+use super::select::{head, is_due, is_inside, nearer, nearest_waiting, select};
 use crate::cursor::{AT_DELETION, Cursor, Entry, RunCursor};
 use model::deletion::Deletion;
 use model::key::{KIND_PARTITION_DELETION, KIND_ROW, KIND_STATIC, PartitionKey};
 use model::merge::RowMerger;
 use model::row::RowView;
 use std::borrow::Cow;
-use std::cmp::Ordering;
 use store::{Flow, Position, Read, Sink, Slice, StoreError};
 
 /// How a reader goes on after a partition.
@@ -31,7 +31,7 @@ pub(super) struct PartitionReader<'r> {
     read: &'r Read,
     sink: &'r mut dyn Sink,
     merger: RowMerger,
-    /// Scratch for positions to seek.
+    /// Scratch for positions to seek, and for where another source comes in.
     target: Vec<u8>,
     scanned: u64,
     tombstones: u64,
@@ -44,6 +44,11 @@ struct Cover<'a> {
 }
 
 impl Cover<'_> {
+    /// Whether nothing lies over any row.
+    fn is_nothing(&self) -> bool {
+        self.partition.is_none() && self.ranges.is_empty()
+    }
+
     #[inline]
     fn over(&mut self, clustering: &[u8], reverse: bool, met: &mut u64) -> Result<Deletion, StoreError> {
         let mut strongest = self.partition;
@@ -220,13 +225,13 @@ impl<'r> PartitionReader<'r> {
         bounds: (&[u8], &[u8]),
     ) -> Result<Option<Body>, StoreError> {
         self.seek(input, bounds)?;
-        if cover.partition.is_none() && cover.ranges.is_empty() {
+        let one_row = is_one_row(bounds);
+        if cover.is_nothing() {
             return match &mut input.rows {
-                RunCursor::Memtable(cursor) => self.plain_slice(cursor, bounds),
-                RunCursor::Table(cursor) => self.plain_slice(cursor, bounds),
+                RunCursor::Memtable(cursor) => self.plain_slice(cursor, bounds, one_row),
+                RunCursor::Table(cursor) => self.plain_slice(cursor, bounds, one_row),
             };
         }
-        let one_row = is_one_row(bounds);
         loop {
             let Some((clustering, row)) = head(input, bounds, self.read.reverse) else { return Ok(None) };
             let covering = cover.over(clustering, self.read.reverse, &mut self.tombstones)?;
@@ -249,8 +254,8 @@ impl<'r> PartitionReader<'r> {
         &mut self,
         cursor: &mut C,
         bounds: (&[u8], &[u8]),
+        one_row: bool,
     ) -> Result<Option<Body>, StoreError> {
-        let one_row = is_one_row(bounds);
         let (reverse, now_seconds) = (self.read.reverse, self.read.now_seconds);
         loop {
             let Some(entry) = cursor.entry().filter(Entry::is_row) else { return Ok(None) };
@@ -275,6 +280,38 @@ impl<'r> PartitionReader<'r> {
         }
     }
 
+    /// Notes where the next source comes in; `false`: nowhere.
+    fn put_fence(&mut self, fence: Option<&[u8]>) -> bool {
+        self.target.clear();
+        self.target.extend_from_slice(fence.unwrap_or_default());
+        if self.read.reverse {
+            // The smallest byte string behind it.
+            self.target.push(0);
+        }
+        fence.is_some()
+    }
+
+    /// Delivers the rows of one source up to the fence: no other source has any before it.
+    fn stretch(
+        &mut self,
+        input: &mut Input<'_>,
+        fenced: bool,
+        (start, end): (&[u8], &[u8]),
+    ) -> Result<Option<Body>, StoreError> {
+        let fence = std::mem::take(&mut self.target);
+        let bounds = match (fenced, self.read.reverse) {
+            (false, _) => (start, end),
+            (true, false) => (start, fence.as_slice()),
+            (true, true) => (fence.as_slice(), end),
+        };
+        let outcome = match &mut input.rows {
+            RunCursor::Memtable(cursor) => self.plain_slice(cursor, bounds, false),
+            RunCursor::Table(cursor) => self.plain_slice(cursor, bounds, false),
+        };
+        self.target = fence;
+        outcome
+    }
+
     /// Several sources hold rows: the smallest (largest, in reverse) position is next.
     fn slice_of_many(
         &mut self,
@@ -288,7 +325,7 @@ impl<'r> PartitionReader<'r> {
         let mut waiting = nearest_waiting(inputs, reverse);
         loop {
             // An input is opened only when the merge has come to where its rows begin.
-            select(inputs, bounds, reverse, &mut tied);
+            let second = select(inputs, bounds, reverse, &mut tied);
             if let Some(next) = waiting
                 && is_due(&inputs[next], tied.first().map(|&i| &inputs[i]), reverse)
             {
@@ -298,6 +335,15 @@ impl<'r> PartitionReader<'r> {
                 continue;
             }
             let Some(&first) = tied.first() else { return Ok(None) };
+            if tied.len() == 1 && !one_row && cover.is_nothing() {
+                let bound = waiting.and_then(|next| inputs[next].nearest(reverse));
+                let head = second.and_then(|second| head(&inputs[second], bounds, reverse));
+                let fenced = self.put_fence(nearer(bound, head.map(|(clustering, _)| clustering), reverse));
+                if let Some(body) = self.stretch(&mut inputs[first], fenced, bounds)? {
+                    return Ok(Some(body));
+                }
+                continue;
+            }
             let Some(entry) = inputs[first].rows.entry() else { return Ok(None) };
             let clustering = entry.clustering();
             let covering = cover.over(clustering, reverse, &mut self.tombstones)?;
@@ -437,64 +483,4 @@ fn ahead_of<'s>(slice: &'s Slice, after: Option<&[u8]>, reverse: bool) -> Option
 /// Whether the slice can hold one row only: `[c, c ++ 00)`.
 fn is_one_row((start, end): (&[u8], &[u8])) -> bool {
     end.split_last() == Some((&0, start))
-}
-
-/// Whether a row that was reached from the near end of the slice lies before its far end.
-#[inline]
-fn is_inside(clustering: &[u8], (start, end): (&[u8], &[u8]), reverse: bool) -> bool {
-    // Open ends are the common case, and their first byte decides.
-    match reverse {
-        true => start.is_empty() || clustering >= start,
-        false => clustering.first() < end.first() || clustering < end,
-    }
-}
-
-/// The row an input stands on, if it lies in the slice.
-#[inline]
-fn head<'i>(input: &'i Input<'_>, bounds: (&[u8], &[u8]), reverse: bool) -> Option<(&'i [u8], RowView<'i>)> {
-    let entry = input.rows.entry().filter(|entry| entry.is_row())?;
-    is_inside(entry.clustering(), bounds, reverse).then(|| (entry.clustering(), entry.row()))
-}
-
-/// In `tied`, the open inputs that stand on the next clustering position.
-#[inline]
-fn select(inputs: &[Input<'_>], bounds: (&[u8], &[u8]), reverse: bool, tied: &mut Vec<usize>) {
-    let mut best: Option<&[u8]> = None;
-    tied.clear();
-    for (i, input) in inputs.iter().enumerate().filter(|(_, input)| input.open) {
-        let Some((clustering, _)) = head(input, bounds, reverse) else { continue };
-        let order = best.map(|best| clustering.cmp(best));
-        let order = if reverse { order.map(Ordering::reverse) } else { order };
-        match order {
-            Some(Ordering::Greater) => continue,
-            Some(Ordering::Equal) => {}
-            Some(Ordering::Less) | None => {
-                tied.clear();
-                best = Some(clustering);
-            }
-        }
-        tied.push(i);
-    }
-}
-
-/// The input to be opened next: of those not open yet, the one whose rows begin first.
-fn nearest_waiting(inputs: &[Input<'_>], reverse: bool) -> Option<usize> {
-    let waiting = inputs.iter().enumerate().filter(|(_, input)| input.wanted && !input.open);
-    let waiting = waiting.map(|(i, input)| (input.nearest(reverse), i));
-    // Unknown bounds come first either way.
-    let nearest = match reverse {
-        false => waiting.min(),
-        true => waiting.max_by_key(|(bound, _)| (bound.is_none(), *bound)),
-    };
-    nearest.map(|(_, i)| i)
-}
-
-/// Whether a row of `waiting` may come before or at the row that `best` stands on.
-#[inline]
-fn is_due(waiting: &Input<'_>, best: Option<&Input<'_>>, reverse: bool) -> bool {
-    let (Some(bound), Some(entry)) = (waiting.nearest(reverse), best.and_then(|best| best.rows.entry()))
-    else {
-        return true;
-    };
-    if reverse { bound >= entry.clustering() } else { bound <= entry.clustering() }
 }
