@@ -53,7 +53,7 @@ class Latte:
         """Loads the workload's data; the default connection count and a concurrency that Cassandra digests."""
         self._call("load", script, ["-q", "--concurrency", "128"], params)
 
-    def run(self, tag, script, functions, duration, rate=None, start_cycle=0, rows=None, connections=1, concurrency=128, **params):
+    def run(self, tag, script, functions, duration, rate=None, start_cycle=0, rows=None, connections=1, concurrency=128, params=None):
         """One measured run. `rows`: what each request must return (None: not checked). Returns a dict of numbers."""
         report = self.raw / f"{tag}.json"
         report.unlink(missing_ok=True)
@@ -64,7 +64,7 @@ class Latte:
         if rate:
             words += ["-r", str(rate)]
         before = self.server.cpu_seconds()
-        self._call("run", script, words, params)
+        self._call("run", script, words, params or {})
         cpu = self.server.cpu_seconds() - before
         result = json.loads(report.read_text())["result"]
         if result["error_count"]:

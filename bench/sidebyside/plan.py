@@ -55,8 +55,8 @@ class Sitting:
         for name in filter(self.wanted, names):
             script, functions, rows, params = WORKLOADS[name]
             tag = name.replace(" ", "-")
-            self.client.run(f"{tag}-warm", script, functions, f"{warmup}s", start_cycle=self.next_cycles(), **params)
-            got = self.client.run(tag, script, functions, f"{self.options.seconds}s", start_cycle=self.next_cycles(), rows=rows, **params)
+            self.client.run(f"{tag}-warm", script, functions, f"{warmup}s", start_cycle=self.next_cycles(), params=params)
+            got = self.client.run(tag, script, functions, f"{self.options.seconds}s", start_cycle=self.next_cycles(), rows=rows, params=params)
             self.numbers[name] = got
             self.say(f"{name}: {got['rate']:,.0f} op/s, {got['cpu_us_per_op']:.1f} us CPU, p99 {got['p99_ms']:.2f} ms")
 
@@ -65,7 +65,7 @@ class Sitting:
         for name, rate in rates.items():
             script, functions, rows, params = WORKLOADS[name]
             tag = name.replace(" ", "-") + "-rate"
-            got = self.client.run(tag, script, functions, f"{self.options.seconds}s", rate=rate, start_cycle=self.next_cycles(), rows=rows, **params)
+            got = self.client.run(tag, script, functions, f"{self.options.seconds}s", rate=rate, start_cycle=self.next_cycles(), rows=rows, params=params)
             self.numbers[f"{name} @"] = got
             self.say(f"{name} at {rate:,.0f}/s: p50 {got['p50_ms']:.2f} p99 {got['p99_ms']:.2f} p99.9 {got['p999_ms']:.2f} ms")
 
