@@ -78,7 +78,7 @@ impl Prepared {
         Ok(Prepared {
             text: text.into(),
             id: statement_id(if qualified { None } else { scope.keyspace }, text),
-            result_id: result_id(&columns),
+            result_id: columns_id(&columns),
             partition_markers: partition_markers(&plan),
             tables: tables(&plan),
             keyspace,
@@ -114,7 +114,8 @@ pub fn statement_id(keyspace: Option<&str>, text: &str) -> [u8; 16] {
     hash.finalize().into()
 }
 
-fn result_id(columns: &[ColumnSpec]) -> [u8; 16] {
+/// What columns look like to a client; it changes with their names and types.
+pub fn columns_id(columns: &[ColumnSpec]) -> [u8; 16] {
     let mut hash = Md5::new();
     for column in columns {
         hash.update(&*column.name);

@@ -67,7 +67,8 @@ impl Shard {
     ) -> Result<Rc<Statement>, QueryError> {
         let statement = self.parse(session, keyspace, text)?;
         let id = statement.prepared.id;
-        let source = Source { keyspace: statement.prepared.keyspace.clone(), text: text.into() };
+        let keyspace = statement.prepared.keyspace.clone();
+        let source = Source { keyspace, text: text.into(), described: statement.described() };
         // Both ids that Cassandra would accept for a qualified statement lead to it.
         let other = cql::prepared::statement_id(source.keyspace.as_deref(), text);
         for id in [id, other] {
@@ -91,12 +92,18 @@ impl Shard {
             }
             // The schema it was prepared against is gone: the client's metadata is stale.
             self.bound.forget(id);
+            self.shared.registry.forget(id, &statement.described());
             return None;
         }
         let source = self.shared.registry.find(id)?;
         let session = Session { keyspace: source.keyspace.clone(), role: None };
         let prepared = self.dialect.prepare(&session, None, &source.text).ok()?;
         let statement = Rc::new(Statement::new(prepared));
+        // Prepared on another shard and changed since: a client that skips metadata would misread the rows.
+        if statement.described() != source.described {
+            self.shared.registry.forget(id, &source.described);
+            return None;
+        }
         self.bound.put(id.try_into().ok()?, statement.clone());
         Some(statement)
     }

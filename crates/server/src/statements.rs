@@ -19,7 +19,11 @@ pub type StatementId = [u8; 16];
 pub struct Source {
     pub keyspace: Option<Arc<str>>,
     pub text: Arc<str>,
+    pub described: Described,
 }
+
+/// What a client was told about a statement's columns: its result, its bind markers.
+pub type Described = ([u8; 16], [u8; 16]);
 
 /// Texts of prepared statements, oldest forgotten first when over the budget.
 pub struct Registry {
@@ -57,6 +61,20 @@ impl Registry {
         }
     }
 
+    /// Forgets a statement that clients know by columns it no longer has.
+    pub fn forget(&self, id: &[u8], described: &Described) {
+        let mut texts = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let Ok(id) = StatementId::try_from(id) else { return };
+        // Prepared again meanwhile: that one is right.
+        if texts.by_id.get(&id).is_none_or(|source| source.described != *described) {
+            return;
+        }
+        if let Some(gone) = texts.by_id.remove(&id) {
+            texts.bytes -= gone.text.len() + ENTRY_BYTES;
+            texts.order.retain(|other| *other != id);
+        }
+    }
+
     pub fn find(&self, id: &[u8]) -> Option<Source> {
         let id: StatementId = id.try_into().ok()?;
         self.inner.lock().unwrap_or_else(PoisonError::into_inner).by_id.get(&id).cloned()
@@ -89,6 +107,10 @@ pub struct Statement {
 }
 
 impl Statement {
+    pub fn described(&self) -> Described {
+        (self.prepared.result_id, cql::prepared::columns_id(&self.prepared.markers))
+    }
+
     pub fn new(prepared: Prepared) -> Statement {
         let bind = crate::wire_type::column_specs(&prepared.markers);
         let result = crate::wire_type::column_specs(&prepared.columns);
@@ -200,11 +222,16 @@ mod tests {
         let registry = Registry::new(3 * (ENTRY_BYTES + 10));
         for i in 0..5u8 {
             let text = format!("statement{i}").into();
-            registry.remember([i; 16], Source { keyspace: None, text });
+            registry.remember([i; 16], Source { keyspace: None, text, described: Default::default() });
         }
         assert!(registry.find(&[1; 16]).is_none());
         assert_eq!(registry.find(&[4; 16]).unwrap().text.as_ref(), "statement4");
         assert_eq!(registry.size(), (3, 3 * (ENTRY_BYTES + 10)));
         assert!(registry.find(b"short").is_none());
+        registry.forget(&[4; 16], &([1; 16], [1; 16]));
+        assert!(registry.find(&[4; 16]).is_some(), "it was described otherwise meanwhile");
+        registry.forget(&[4; 16], &Default::default());
+        assert!(registry.find(&[4; 16]).is_none());
+        assert_eq!(registry.size(), (2, 2 * (ENTRY_BYTES + 10)));
     }
 }

@@ -98,7 +98,12 @@ pub(super) fn columns(
     written.iter().map(column).collect()
 }
 
-fn column_type(scope: Scope<'_>, keyspace: &str, written: &ast::DataType) -> Result<DataType, QueryError> {
+/// The type of a column or field; one in quotes is a class of Cassandra.
+pub(super) fn column_type(
+    scope: Scope<'_>,
+    keyspace: &str,
+    written: &ast::DataType,
+) -> Result<DataType, QueryError> {
     match &written.kind {
         TypeKind::Custom(class) => custom::resolve(class),
         _ => types::resolve(scope, keyspace, written),

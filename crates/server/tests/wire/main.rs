@@ -5,3 +5,4 @@ mod errors;
 mod hostile;
 mod limits;
 mod live_tables;
+mod prepared;
