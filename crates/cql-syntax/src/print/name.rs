@@ -8,6 +8,10 @@ use crate::quote;
 
 impl Display for Ident {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        // Only a string can say the empty name (of a role): in double quotes it would not be read again.
+        if self.name.is_empty() {
+            return f.write_str("''");
+        }
         f.write_str(&quote::identifier(&self.name))
     }
 }
