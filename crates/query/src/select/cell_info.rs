@@ -34,6 +34,8 @@ pub struct CellInfo {
     multi_cell: bool,
     /// The result is a list with one entry per cell.
     many: bool,
+    /// Of a user-defined type: the list has an entry for each field, null where there is no cell.
+    fields: Option<u16>,
     paths: Paths,
     is_static: bool,
 }
@@ -63,6 +65,10 @@ impl CellInfos {
                 column: place.column,
                 multi_cell: place.data_type.is_multi_cell(),
                 many: inputs[slot].data_type.is_collection(),
+                fields: match &place.data_type {
+                    DataType::Udt(udt) if !udt.frozen => u16::try_from(udt.fields.len()).ok(),
+                    _ => None,
+                },
                 paths: paths(place, part, request, ids)?,
                 is_static: place.is_static,
             });
@@ -155,8 +161,11 @@ pub fn put_info(info: &CellInfo, row: RowView<'_>, now_seconds: u32, out: &mut V
             let at = out.len();
             out.extend_from_slice(&[0; 4]);
             let mut count = 0i32;
+            let mut fields = (0..info.fields.unwrap_or_default()).map(field_path);
             for cell in cells {
-                count += 1;
+                let missing = fields.by_ref().take_while(|path| cell.path != Some(&path[..])).count();
+                (0..missing).for_each(|_| put_part(out, None));
+                count += i32::try_from(missing).unwrap_or_default() + 1;
                 match property {
                     Property::Ttl => match ttl(&cell) {
                         Some(left) => put_part(out, Some(&left.to_be_bytes())),
@@ -164,6 +173,10 @@ pub fn put_info(info: &CellInfo, row: RowView<'_>, now_seconds: u32, out: &mut V
                     },
                     _ => put_part(out, Some(&cell.timestamp.to_be_bytes())),
                 }
+            }
+            for _ in fields {
+                put_part(out, None);
+                count += 1;
             }
             out[at..at + 4].copy_from_slice(&count.to_be_bytes());
         }

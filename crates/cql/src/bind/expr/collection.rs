@@ -158,23 +158,30 @@ impl Binder<'_, '_> {
         expected: &DataType,
         receiver: &str,
     ) -> Result<Expr, QueryError> {
-        let DataType::Tuple(components) = expected else {
+        let components: Vec<DataType> = match expected {
+            DataType::Tuple(components) => components.to_vec(),
+            // A user-defined type is a tuple with names.
+            DataType::Udt(udt) if udt.frozen && (2..=udt.fields.len()).contains(&parts.len()) => {
+                udt.fields.iter().map(|f| f.data_type.clone()).collect()
+            }
             // One part in parentheses is just that part where no tuple is wanted.
-            return match parts {
-                [only] => self.bind(only, expected, receiver),
-                _ if matches!(expected, DataType::Udt(udt) if parts.len() > udt.fields.len()) => {
-                    let DataType::Udt(udt) = expected else {
-                        return Err(wrong("tuple type", receiver, expected));
-                    };
-                    Err(QueryError::invalid(format!(
-                        "Invalid tuple literal for {receiver}: too many elements. Type {} expects {} but got {}",
-                        udt.name,
-                        udt.fields.len(),
-                        parts.len()
-                    )))
-                }
-                _ => Err(wrong("tuple type", receiver, expected)),
-            };
+            _ => {
+                return match parts {
+                    [only] => self.bind(only, expected, receiver),
+                    _ if matches!(expected, DataType::Udt(udt) if parts.len() > udt.fields.len()) => {
+                        let DataType::Udt(udt) = expected else {
+                            return Err(wrong("tuple type", receiver, expected));
+                        };
+                        Err(QueryError::invalid(format!(
+                            "Invalid tuple literal for {receiver}: too many elements. Type {} expects {} but got {}",
+                            udt.name,
+                            udt.fields.len(),
+                            parts.len()
+                        )))
+                    }
+                    _ => Err(wrong("tuple type", receiver, expected)),
+                };
+            }
         };
         if parts.len() > components.len() {
             return Err(QueryError::invalid(format!(
