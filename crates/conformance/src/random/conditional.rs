@@ -103,7 +103,8 @@ impl Maker<'_> {
                 let index = self.below(2);
                 format!("{name}[{index}] {operator} {}", self.of(element))
             }
-            (Kind::Map(key, value), 1..=3) => {
+            // Cassandra compares values of a map in the order of its keys (COMPAT.md).
+            (Kind::Map(key, value), 1..=3) if key.name() == value.name() => {
                 let key = self.of(key);
                 format!("{name}[{key}] {operator} {}", self.of(value))
             }

@@ -156,8 +156,8 @@ impl Maker<'_> {
         match (&column.kind, column.kind.inner()) {
             // In the static row Cassandra also finds keys and elements that were deleted (COMPAT.md).
             (Kind::Set(_), _) if of_static => {
-                let column = self.table.partition.first().unwrap_or(column);
-                format!("{} = {}", column.name, self.value(column))
+                let column = &self.table.regular[0];
+                self.filter(column)
             }
             (Kind::Map(key, value), _) if of_static => {
                 let key = self.of(key);

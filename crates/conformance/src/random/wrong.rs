@@ -75,7 +75,10 @@ impl Maker<'_> {
             10 => format!("SELECT DISTINCT {column} FROM t"),
             11 => format!("SELECT {}({column}) FROM t", self.random.one_of(&["writetime", "ttl"])),
             12 => {
-                format!("SELECT {}({column}) FROM t WHERE {partition}", self.random.one_of(&["sum", "avg"]))
+                format!(
+                    "SELECT {}({column}) FROM t WHERE {partition}",
+                    self.random.one_of(&["collection_sum", "map_keys"])
+                )
             }
             13 => format!("SELECT nope({column}) FROM t"),
             14 => format!(
@@ -106,7 +109,7 @@ impl Maker<'_> {
             24 => format!("SELECT {column}.nope FROM t WHERE {partition}"),
             25 => format!("SELECT {column} + {data} FROM t WHERE {partition}"),
             _ => format!(
-                "SELECT cast({column} AS {}) FROM t WHERE {partition}",
+                "SELECT cast({data} AS {}) FROM t WHERE {partition}",
                 self.random.one_of(&["int", "blob", "timestamp", "uuid"])
             ),
         }

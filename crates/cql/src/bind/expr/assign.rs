@@ -112,12 +112,14 @@ impl Binder<'_, '_> {
                     Assignable::all(parts.iter().zip(components.iter()).map(|(p, c)| self.test(p, c)))
                 }
                 DataType::Tuple(_) => Assignable::No,
-                DataType::Udt(udt) if (2..=udt.fields.len()).contains(&parts.len()) => Assignable::all(
-                    parts
-                        .iter()
-                        .zip(udt.fields.iter())
-                        .map(|(part, field)| self.test(part, &field.data_type)),
-                ),
+                DataType::Udt(udt) if udt.frozen && (2..=udt.fields.len()).contains(&parts.len()) => {
+                    Assignable::all(
+                        parts
+                            .iter()
+                            .zip(udt.fields.iter())
+                            .map(|(part, field)| self.test(part, &field.data_type)),
+                    )
+                }
                 _ => match parts.as_slice() {
                     [only] => self.test(only, expected),
                     _ => Assignable::No,

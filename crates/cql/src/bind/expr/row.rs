@@ -135,7 +135,7 @@ impl Binder<'_, '_> {
                     QueryError::invalid(format!(
                         "{} of type {} has no field {}",
                         part_text(written),
-                        udt.name,
+                        of.data_type,
                         field.as_str()
                     ))
                 })?;
@@ -253,8 +253,12 @@ impl Binder<'_, '_> {
             }
             (ExprKind::Field { field, .. }, DataType::Udt(udt)) => {
                 let index = udt.field_index(field.as_str()).ok_or_else(|| {
-                    let text =
-                        format!("{} of type {} has no field {}", column.name, udt.name, field.as_str());
+                    let text = format!(
+                        "{} of type {} has no field {}",
+                        column.name,
+                        column.data_type,
+                        field.as_str()
+                    );
                     QueryError::invalid(text)
                 })?;
                 Ok((if one_cell { CellPart::Whole } else { CellPart::Field(index) }, false))
