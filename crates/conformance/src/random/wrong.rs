@@ -77,7 +77,7 @@ impl Maker<'_> {
             12 => {
                 format!(
                     "SELECT {}({column}) FROM t WHERE {partition}",
-                    self.random.one_of(&["collection_sum", "map_keys"])
+                    self.random.one_of(&["collection_count", "map_keys"])
                 )
             }
             13 => format!("SELECT nope({column}) FROM t"),
