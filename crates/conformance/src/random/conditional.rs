@@ -41,7 +41,10 @@ impl Maker<'_> {
         let column = self.one(&table.regular);
         let set = self.assignment(column);
         let place = self.row_key();
-        format!("UPDATE t SET {set} WHERE {place} IF {}", self.exists_or(&table.data()))
+        // With conditions on statics alone Cassandra does not read the list that an index or a removal needs (COMPAT.md).
+        let list = matches!(column.kind, Kind::List(_));
+        let tested = if list { table.regular.iter().collect() } else { table.data() };
+        format!("UPDATE t SET {set} WHERE {place} IF {}", self.exists_or(&tested))
     }
 
     fn exists_or(&mut self, columns: &[&Column]) -> String {

@@ -159,7 +159,9 @@ impl Maker<'_> {
                 3 => format!("collection_count({name})"),
                 _ => {
                     let (from, to) = (key.constant(self.random).cql, key.constant(self.random).cql);
-                    format!("{name}[{from}..{to}]")
+                    // A bound without bytes is no bound to Cassandra, or one that nothing passes (COMPAT.md).
+                    let no_bytes = [&from, &to].iter().any(|bound| *bound == "0x" || *bound == "''");
+                    if no_bytes { name.clone() } else { format!("{name}[{from}..{to}]") }
                 }
             },
             Kind::List(element) => self.of_elements(name, element),
