@@ -13,6 +13,10 @@ pub fn statement(random: &mut Seeded, table: &Table) -> Sent {
         } else {
             super::write::statement(random, table)
         };
+        // Values that were bound to other places could not even be sent.
+        if !sent.options.bind.is_empty() {
+            return sent;
+        }
         return Sent { kind: "wrong words", text: damaged(random, &sent.text), ..sent };
     }
     let mut maker = Maker::new(random, table);
