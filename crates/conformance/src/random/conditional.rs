@@ -66,14 +66,12 @@ impl Maker<'_> {
 
     fn delete_if(&mut self) -> String {
         let table = self.table;
-        let target = if self.chance(40) {
-            let column = self.one(&table.regular);
-            format!("{} ", self.target(column))
-        } else {
-            String::new()
-        };
+        let column = self.one(&table.regular);
+        let target = if self.chance(40) { format!("{} ", self.target(column)) } else { String::new() };
         let place = self.row_key();
-        format!("DELETE {target}FROM t WHERE {place} IF {}", self.exists_or(&table.data()))
+        let list = matches!(column.kind, Kind::List(_));
+        let tested = if list { table.regular.iter().collect() } else { table.data() };
+        format!("DELETE {target}FROM t WHERE {place} IF {}", self.exists_or(&tested))
     }
 
     pub fn condition(&mut self, column: &Column) -> String {

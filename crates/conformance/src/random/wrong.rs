@@ -174,7 +174,7 @@ impl Maker<'_> {
         let name = &column.name;
         // Cassandra takes bytes for a tuple without looking at them (COMPAT.md).
         // And it ignores a write that says `{}` for a map in a descending column.
-        let unfit = value.starts_with("0x") || value == "{}";
+        let unfit = value.contains("0x") || value == "{}";
         let value = if unfit { "1.5e300".to_string() } else { value };
         match self.below(5) {
             0 => {
