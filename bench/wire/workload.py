@@ -41,6 +41,14 @@ STATEMENTS = {
 # What is measured, in this order: the reads of memory want the rows of the inserts before them.
 KINDS = ["read_file", "newest_100", "insert", "read_memory", "lwt_insert", "batch", "batch_text"]
 
+# The slot for what watches requests: the same operations once more after patterns are declared and the review is enforced.
+WATCHED = {"read_watched": "read_file", "insert_watched": "insert"}
+WATCH = [
+    "ALTER KEYSPACE cost WITH review = 'enforce'",
+    *(f"CREATE ACCESS PATTERN cost.point_{n} AS {POINT.format(table)} WITH peak_rate = {1000 + n}"
+      for n, table in enumerate(["history", "readings"] * 10)),
+]
+
 
 def big(value):
     return struct.pack(">q", value)
@@ -60,9 +68,9 @@ def row(i):
 class Workload:
     """Frames for one server: holds the prepared ids and how far each kind has come."""
 
-    def __init__(self, connection):
+    def __init__(self, connection, done=None):
         self.ids = {name: connection.prepare(text) for name, text in STATEMENTS.items()}
-        self.done = dict.fromkeys(STATEMENTS, 0)
+        self.done = dict(done or dict.fromkeys(STATEMENTS, 0))
 
     def one(self, kind, i, stream):
         chosen = random.Random(i)

@@ -64,7 +64,12 @@ pub(super) struct TableEntry {
 }
 
 fn changed_options<S: Serializer>(options: &TableOptions, serializer: S) -> Result<S::Ok, S::Error> {
+    static DEFAULT: OnceLock<TableOptions> = OnceLock::new();
     static USUAL: OnceLock<Map<String, Value>> = OnceLock::new();
+    // The usual case, and every schema change writes every table: comparing costs a hundredth of making values.
+    if options == DEFAULT.get_or_init(TableOptions::default) {
+        return Map::new().serialize(serializer);
+    }
     let fields = |options: &TableOptions| match serde_json::to_value(options) {
         Ok(Value::Object(fields)) => fields,
         _ => Map::new(),
