@@ -2,7 +2,9 @@
 //! (time series, partitions of 1,000 rows), single threaded.
 //!
 //! `storage_cost DIR PARTITIONS ROWS MODE [REPEAT]`; MODE is `load` (then only loading is done) or one of
-//! `point`, `miss`, `slice`, `newest`, `scan`, `all`. Run it under callgrind with two values of REPEAT: the
+//! `point`, `miss`, `slice`, `newest`, `scan`, `all`; or, with data of their own, `expired` and `expired-files` (the newest
+//! 100 rows of partitions in which 40 rows live and `ROWS` have expired), `queue` and `queue-files` (the first row behind
+//! `ROWS` that are deleted). Run it under callgrind with two values of REPEAT: the
 //! difference is the cost of the reads alone.
 
 use engine::cache::BlockCache;
@@ -193,6 +195,9 @@ fn main() {
         store.next += 1;
         store.tables.push(Arc::new(Table::open(&RealDisk, &dir.join(path), store.next).expect("open")));
     }
+    if let Some(kind) = DEAD.iter().find(|kind| mode.starts_with(**kind)) {
+        return dead_rows(&mut store, kind, mode.ends_with("-files"), (partitions, rows), repeat);
+    }
     if store.tables.is_empty() {
         load(&mut store, partitions, rows);
     }
@@ -207,11 +212,55 @@ fn main() {
     }
 }
 
-fn reads(store: &Store, cache: &BlockCache, (partitions, rows): (u64, u64), mode: &str, repeat: u64) {
+const DEAD: [&str; 2] = ["expired", "queue"];
+/// Rows that live, beside those that do not.
+const LIVE: u64 = 40;
+const NOW: u32 = 1_000;
+
+/// Reads that have to pass dead rows: `rows` of them in each partition, at its far end (`expired`) or its near end (`queue`).
+fn dead_rows(store: &mut Store, kind: &str, files: bool, (partitions, rows): (u64, u64), repeat: u64) {
+    let mut memtable = Memtable::new();
+    let mut writer = RowWriter::new();
     let keys: Vec<PartitionKey> = (0..partitions).map(partition).collect();
-    let mut read = Read {
+    for c in 0..rows + LIVE {
+        let (dead, timestamp) = (c < rows, 1_700_000_000_000_000 + c as i64);
+        let marker = Marker { ttl: 2, expiry: if dead { NOW } else { NOW + 1 }, timestamp };
+        let gone = Deletion { timestamp, local_seconds: NOW };
+        match kind {
+            "expired" => writer.begin(timestamp, Some(marker), Deletion::NONE),
+            _ if dead => writer.begin(timestamp, None, gone),
+            _ => writer.begin(timestamp, Some(Marker::new(timestamp)), Deletion::NONE),
+        }
+        for key in &keys {
+            let mut mutation = Mutation::new(TABLE, key.clone());
+            mutation.row(&clustering(c), writer.view());
+            memtable.apply(&mutation, 0);
+        }
+    }
+    if files {
+        store.merge(&[&memtable], vec![]);
+        memtable = Memtable::new();
+    }
+    let cache = BlockCache::new(CACHE_BYTES);
+    let sources = Sources { memtables: &[&memtable], tables: &store.tables, cache: Some(&cache) };
+    let (reverse, limit) = if kind == "expired" { (true, 100) } else { (false, 1) };
+    let start = cpu_seconds();
+    let mut tombstones = 0;
+    for i in 0..repeat {
+        let mut read = read_of(Partitions::One(keys[(i % partitions) as usize].clone()));
+        (read.reverse, read.now_seconds) = (reverse, NOW);
+        let mut count = Count { limit, ..Count::default() };
+        tombstones += merge::read(&sources, &read, &mut count).expect("read").tombstones;
+        assert_eq!(count.rows, limit.min(LIVE));
+    }
+    assert_eq!(tombstones, rows * repeat);
+    println!("{kind}: {:.2} us/read", (cpu_seconds() - start) / repeat as f64 * 1e6);
+}
+
+fn read_of(partitions: Partitions) -> Read {
+    Read {
         table: TABLE,
-        partitions: Partitions::all(),
+        partitions,
         slices: vec![Slice::all()],
         reverse: false,
         statics: false,
@@ -219,7 +268,12 @@ fn reads(store: &Store, cache: &BlockCache, (partitions, rows): (u64, u64), mode
         now_seconds: 0,
         scan_limit: u64::MAX,
         tombstone_limit: u64::MAX,
-    };
+    }
+}
+
+fn reads(store: &Store, cache: &BlockCache, (partitions, rows): (u64, u64), mode: &str, repeat: u64) {
+    let keys: Vec<PartitionKey> = (0..partitions).map(partition).collect();
+    let mut read = read_of(Partitions::all());
     let sources = Sources { memtables: &[], tables: &store.tables, cache: Some(cache) };
     let mut total = Count::default();
     let start = cpu_seconds();

@@ -11,6 +11,9 @@ use crate::vint;
 /// Identifies a column within its table for ever; never reused after DROP.
 pub type ColumnId = u32;
 
+/// "Never": something lives for ever.
+pub const NEVER: u32 = u32::MAX;
+
 const HAS_MARKER: u8 = 1;
 const HAS_MARKER_TTL: u8 = 2;
 const HAS_DELETION: u8 = 4;
@@ -184,8 +187,27 @@ impl<'a> RowView<'a> {
     }
 
     fn is_live_in_part(&self, now_seconds: u32) -> bool {
-        self.marker().is_some_and(|m| m.is_live(now_seconds))
-            || self.cells().any(|c| c.live_value(now_seconds).is_some())
+        let Some((Header { marker, .. }, rest)) = self.header() else { return false };
+        marker.is_some_and(|m| m.is_live(now_seconds))
+            || Cells { rest, base: self.base, column: 0, marker }.any(|c| c.live_value(now_seconds).is_some())
+    }
+
+    /// From this second on nothing of the row is live; [`NEVER`] when something in it does not expire.
+    pub fn dead_from(&self) -> u32 {
+        let Some((header, rest)) = self.header() else { return 0 };
+        let mut latest = match header.marker {
+            None => 0,
+            Some(marker) if marker.ttl == 0 => return NEVER,
+            Some(marker) => marker.expiry,
+        };
+        for cell in (Cells { rest, base: self.base, column: 0, marker: header.marker }) {
+            match cell.state {
+                CellState::Live(_) => return NEVER,
+                CellState::Expiring { expiry, .. } => latest = latest.max(expiry),
+                CellState::Tombstone { .. } | CellState::ComplexDeletion { .. } => {}
+            }
+        }
+        latest
     }
 
     /// As `is_live`, where only cells of these columns count: those of dropped columns do not keep a row alive.

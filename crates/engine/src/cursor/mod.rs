@@ -79,6 +79,16 @@ impl<'a> Entry<'a> {
     }
 }
 
+/// Whether a row that was reached from the near end of the slice lies before its far end.
+#[inline]
+pub(crate) fn is_inside(clustering: &[u8], (start, end): (&[u8], &[u8]), reverse: bool) -> bool {
+    // Open ends are the common case, and their first byte decides.
+    match reverse {
+        true => start.is_empty() || clustering >= start,
+        false => clustering.first() < end.first() || clustering < end,
+    }
+}
+
 /// A place in a sorted run. Errors are damage or failed input; a cursor that failed may be moved again.
 pub trait Cursor {
     /// Stands in the partition `prefix` without looking whether it exists and without any I/O; on no
@@ -105,6 +115,11 @@ pub trait Cursor {
 
     /// The previous entry of the partition; none before the first. Without an entry it stays without one.
     fn prev(&mut self) -> Result<(), StoreError>;
+
+    /// On a row: if it knows that this row and those behind it (before it, in reverse) are dead at that second, goes on
+    /// to the last of them that it knows about, at most so many rows and never beyond the far end of `bounds`.
+    /// Returns how many rows it went on.
+    fn pass_dead(&mut self, now_seconds: u32, reverse: bool, bounds: (&[u8], &[u8]), at_most: u64) -> u64;
 
     /// The entry it stands on.
     fn entry(&self) -> Option<Entry<'_>>;

@@ -55,6 +55,10 @@ impl Cursor for RunCursor<'_> {
         forward!(self, cursor => cursor.prev())
     }
 
+    fn pass_dead(&mut self, now_seconds: u32, reverse: bool, bounds: (&[u8], &[u8]), at_most: u64) -> u64 {
+        forward!(self, cursor => cursor.pass_dead(now_seconds, reverse, bounds, at_most))
+    }
+
     #[inline]
     fn entry(&self) -> Option<Entry<'_>> {
         forward!(self, cursor => cursor.entry())

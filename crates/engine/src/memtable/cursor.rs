@@ -4,7 +4,7 @@ use super::partition::Partition;
 use super::ranges::Tombstone;
 use super::rows::Place;
 use super::{Memtable, ring_position};
-use crate::cursor::{AT_DELETION, AT_STATIC, Cursor, Entry};
+use crate::cursor::{AT_DELETION, AT_STATIC, Cursor, Entry, is_inside};
 use model::key::{KIND_RANGE, KIND_ROW, KIND_STATIC};
 use store::StoreError;
 
@@ -172,6 +172,28 @@ impl Cursor for MemtableCursor<'_> {
             },
         };
         Ok(())
+    }
+
+    fn pass_dead(&mut self, now_seconds: u32, reverse: bool, bounds: (&[u8], &[u8]), at_most: u64) -> u64 {
+        let (Some(partition), At::Row(mut place)) = (self.partition, self.at) else { return 0 };
+        let mut passed = 0;
+        let mut from = place;
+        while let Some((last, rows)) = partition.rows.dead_stretch(from, now_seconds, reverse) {
+            let entered = u64::from(from != place);
+            let position = partition.rows.get(last).map(|slot| slot.position(&self.table.arena));
+            let clustering = position.and_then(|position| position.get(1..));
+            let inside = clustering.is_some_and(|clustering| is_inside(clustering, bounds, reverse));
+            if !inside || passed + entered + rows as u64 > at_most {
+                break;
+            }
+            passed += entered + rows as u64;
+            place = last;
+            let next = if reverse { partition.rows.previous(last) } else { partition.rows.next(last) };
+            let Some(next) = next else { break };
+            from = next;
+        }
+        self.at = At::Row(place);
+        passed
     }
 
     #[inline]

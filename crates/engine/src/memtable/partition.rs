@@ -135,15 +135,19 @@ impl Partition {
         match self.rows.find(arena, entry.position) {
             Ok(place) => {
                 let Some(slot) = self.rows.get_mut(place) else { return Change::default() };
-                let payload = scratch.merged(&[stored(slot, arena), new.row]);
-                let before = slot.record(arena).1.len();
+                let (old, before) = (stored(slot, arena), slot.record(arena).1.len());
+                let old_dead_from = old.dead_from();
+                let payload = scratch.merged(&[old, new.row]);
                 slot.replace(arena, payload);
                 self.data_bytes = (self.data_bytes + payload.len() as u64).saturating_sub(before as u64);
+                self.rows.replaced(place, old_dead_from, scratch.merger.row().dead_from());
             }
             Err(place) => {
                 let payload = scratch.normalised(&new, entry.payload);
                 self.data_bytes += (entry.position.len() + payload.len()) as u64;
-                grown_bytes = self.rows.insert(place, Slot::store(arena, entry.position, payload));
+                let dead_from = RowView::from_payload(payload).map_or(0, |row| row.dead_from());
+                let slot = Slot::store(arena, entry.position, payload);
+                grown_bytes = self.rows.insert(arena, place, slot, dead_from);
             }
         }
         Change { grown_bytes, timestamps: Some((new.min, new.max)) }

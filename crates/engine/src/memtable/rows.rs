@@ -3,9 +3,11 @@
 //! A chunked sorted list instead of a tree: appending at either end (time series, both clustering
 //! orders) moves nothing, inserting in the middle moves at most one chunk of slots, and reading in
 //! both directions walks an array. The first clustering bytes lie in the slot, so most comparisons
-//! touch no record.
+//! touch no record. A chunk knows from when on all of its rows are dead, so that a reader passes the
+//! remains of a queue, or what has expired, a chunk at a time.
 
 use super::arena::{Address, Arena};
+use model::row::{NEVER, RowView};
 use std::cmp::Ordering;
 
 /// Slots in a chunk: 64 of 24 bytes, about the cost of one cache-missing record to move.
@@ -32,8 +34,50 @@ pub struct Place {
 
 #[derive(Default)]
 pub struct Rows {
-    chunks: Vec<Vec<Slot>>,
+    chunks: Vec<Chunk>,
     len: usize,
+}
+
+#[derive(Default)]
+struct Chunk {
+    slots: Vec<Slot>,
+    /// Rows with something that does not expire.
+    lasting: u32,
+    /// None of the other rows is live from this second on.
+    others_dead_from: u32,
+}
+
+impl Chunk {
+    fn with_room() -> Chunk {
+        Chunk { slots: Vec::with_capacity(CHUNK_SLOTS_MAX), ..Chunk::default() }
+    }
+
+    /// From this second on no row of it is live.
+    #[inline]
+    fn dead_from(&self) -> u32 {
+        if self.lasting > 0 { NEVER } else { self.others_dead_from }
+    }
+
+    /// Counts a row that is dead from that second on.
+    #[inline]
+    fn count(&mut self, dead_from: u32) {
+        match dead_from {
+            NEVER => self.lasting += 1,
+            _ => self.others_dead_from = self.others_dead_from.max(dead_from),
+        }
+    }
+
+    /// The upper half, as a chunk of its own.
+    fn split(&mut self, arena: &Arena) -> Chunk {
+        let mut tail = Chunk::with_room();
+        tail.slots.extend(self.slots.drain(CHUNK_SLOTS_MAX / 2..));
+        for i in 0..tail.slots.len() {
+            let row = RowView::from_payload(tail.slots[i].record(arena).1);
+            tail.count(row.map_or(0, |row| row.dead_from()));
+        }
+        self.lasting = self.lasting.saturating_sub(tail.lasting);
+        tail
+    }
 }
 
 #[inline]
@@ -102,11 +146,29 @@ impl Rows {
 
     #[inline]
     pub fn get(&self, place: Place) -> Option<&Slot> {
-        self.chunks.get(place.chunk)?.get(place.index)
+        self.chunks.get(place.chunk)?.slots.get(place.index)
     }
 
     pub fn get_mut(&mut self, place: Place) -> Option<&mut Slot> {
-        self.chunks.get_mut(place.chunk)?.get_mut(place.index)
+        self.chunks.get_mut(place.chunk)?.slots.get_mut(place.index)
+    }
+
+    /// The row there was dead from `before` on and is dead from `after` on since its payload was replaced.
+    pub fn replaced(&mut self, place: Place, before: u32, after: u32) {
+        let Some(chunk) = self.chunks.get_mut(place.chunk) else { return };
+        if before == NEVER {
+            chunk.lasting = chunk.lasting.saturating_sub(1);
+        }
+        chunk.count(after);
+    }
+
+    /// If every row of the chunk is dead at that second: the chunk's last row (its first, in reverse) and how many
+    /// rows lie between, that one counted.
+    #[inline]
+    pub fn dead_stretch(&self, place: Place, now_seconds: u32, reverse: bool) -> Option<(Place, usize)> {
+        let chunk = self.chunks.get(place.chunk).filter(|chunk| chunk.dead_from() <= now_seconds)?;
+        let index = if reverse { 0 } else { chunk.slots.len().checked_sub(1)? };
+        Some((Place { chunk: place.chunk, index }, index.abs_diff(place.index)))
     }
 
     /// The row at `position` (of kind row: the kind byte is not compared), or the place where it would be inserted.
@@ -117,47 +179,50 @@ impl Rows {
             return Err(Place { chunk: 0, index: 0 });
         };
         // Appending is the common case: look at the last row first.
+        let last = &last.slots;
         match last.last().map(|slot| slot.compare(arena, head, position)) {
             Some(Ordering::Less) => return Err(Place { chunk: last_chunk, index: last.len() }),
             Some(Ordering::Equal) => return Ok(Place { chunk: last_chunk, index: last.len() - 1 }),
             _ => {}
         }
         let starts_at_or_before =
-            |chunk: &Vec<Slot>| chunk.first().is_some_and(|s| s.compare(arena, head, position).is_le());
+            |chunk: &Chunk| chunk.slots.first().is_some_and(|s| s.compare(arena, head, position).is_le());
         let chunk = self.chunks.partition_point(starts_at_or_before).saturating_sub(1);
-        let slots = &self.chunks[chunk];
+        let slots = &self.chunks[chunk].slots;
         match slots.binary_search_by(|slot| slot.compare(arena, head, position)) {
             Ok(index) => Ok(Place { chunk, index }),
             Err(index) => Err(Place { chunk, index }),
         }
     }
 
-    /// Inserts at a place that `find` returned; returns by how many bytes the list grew.
-    pub fn insert(&mut self, place: Place, slot: Slot) -> usize {
+    /// Inserts, at a place that `find` returned, a row that is dead from that second on; returns by how many bytes
+    /// the list grew.
+    pub fn insert(&mut self, arena: &Arena, place: Place, slot: Slot, dead_from: u32) -> usize {
         self.len += 1;
         let Place { mut chunk, mut index } = place;
         let mut grown = 0;
         if chunk == self.chunks.len() {
-            self.chunks.push(Vec::new());
-            grown += size_of::<Vec<Slot>>();
+            self.chunks.push(Chunk::default());
+            grown += size_of::<Chunk>();
         }
-        if self.chunks[chunk].len() >= CHUNK_SLOTS_MAX {
-            grown += size_of::<Vec<Slot>>() + CHUNK_SLOTS_MAX * size_of::<Slot>();
-            if index == self.chunks[chunk].len() && chunk + 1 == self.chunks.len() {
-                self.chunks.push(Vec::with_capacity(CHUNK_SLOTS_MAX));
+        if self.chunks[chunk].slots.len() >= CHUNK_SLOTS_MAX {
+            grown += size_of::<Chunk>() + CHUNK_SLOTS_MAX * size_of::<Slot>();
+            if index == self.chunks[chunk].slots.len() && chunk + 1 == self.chunks.len() {
+                self.chunks.push(Chunk::with_room());
                 (chunk, index) = (chunk + 1, 0);
             } else if index == 0 && chunk == 0 {
-                self.chunks.insert(0, Vec::with_capacity(CHUNK_SLOTS_MAX));
+                self.chunks.insert(0, Chunk::with_room());
             } else {
-                let mut tail = Vec::with_capacity(CHUNK_SLOTS_MAX);
-                tail.extend(self.chunks[chunk].drain(CHUNK_SLOTS_MAX / 2..));
+                let tail = self.chunks[chunk].split(arena);
                 self.chunks.insert(chunk + 1, tail);
                 if index > CHUNK_SLOTS_MAX / 2 {
                     (chunk, index) = (chunk + 1, index - CHUNK_SLOTS_MAX / 2);
                 }
             }
         }
-        let slots = &mut self.chunks[chunk];
+        let chunk = &mut self.chunks[chunk];
+        chunk.count(dead_from);
+        let slots = &mut chunk.slots;
         let before = slots.capacity();
         slots.insert(index, slot);
         grown + (slots.capacity() - before) * size_of::<Slot>()
@@ -179,7 +244,7 @@ impl Rows {
     }
 
     fn first_of(&self, chunk: usize) -> Option<Place> {
-        self.chunks.get(chunk).filter(|c| !c.is_empty()).map(|_| Place { chunk, index: 0 })
+        self.chunks.get(chunk).filter(|c| !c.slots.is_empty()).map(|_| Place { chunk, index: 0 })
     }
 
     pub fn first(&self) -> Option<Place> {
@@ -187,14 +252,14 @@ impl Rows {
     }
 
     pub fn last(&self) -> Option<Place> {
-        let slots = self.chunks.last()?;
+        let slots = &self.chunks.last()?.slots;
         Some(Place { chunk: self.chunks.len() - 1, index: slots.len().checked_sub(1)? })
     }
 
     #[inline]
     pub fn next(&self, place: Place) -> Option<Place> {
         let index = place.index + 1;
-        if index < self.chunks.get(place.chunk)?.len() {
+        if index < self.chunks.get(place.chunk)?.slots.len() {
             return Some(Place { chunk: place.chunk, index });
         }
         self.first_of(place.chunk + 1)
@@ -206,7 +271,7 @@ impl Rows {
             return Some(Place { chunk: place.chunk, index });
         }
         let chunk = place.chunk.checked_sub(1)?;
-        Some(Place { chunk, index: self.chunks.get(chunk)?.len().checked_sub(1)? })
+        Some(Place { chunk, index: self.chunks.get(chunk)?.slots.len().checked_sub(1)? })
     }
 }
 
@@ -243,7 +308,7 @@ mod tests {
                     }
                     Err(place) => {
                         let slot = Slot::store(&mut arena, &key, &payload);
-                        rows.insert(place, slot);
+                        rows.insert(&arena, place, slot, NEVER);
                     }
                 }
                 model.insert(key, payload);

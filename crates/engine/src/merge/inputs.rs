@@ -99,8 +99,10 @@ impl<'a> Input<'a> {
 
     /// Of a slice that wants one row: leaves the input out if it certainly has not got it. `position` is the row's.
     pub fn ask_for_row(&mut self, position: &[u8]) -> Result<(), StoreError> {
-        if let RunCursor::Table(cursor) = &self.rows
+        // A scan stands on its row already.
+        if let RunCursor::Table(cursor) = &mut self.rows
             && self.wanted
+            && cursor.entry().is_none_or(|entry| !entry.is_row())
         {
             self.wanted = cursor.may_hold(position)?;
         }

@@ -5,6 +5,8 @@
 //! row that only one source holds, under no deletion, reaches the sink as the stored bytes.
 //! Does not cache rows and does not keep a snapshot: the caller lends sources for one call.
 
+#[cfg(test)]
+mod dead_tests;
 pub mod fragments;
 mod inputs;
 mod partition;

@@ -2,8 +2,8 @@
 
 use super::inputs::Input;
 use super::ranges::SourceRanges;
-use super::select::{head, is_due, is_inside, nearer, nearest_waiting, select};
-use crate::cursor::{AT_DELETION, Cursor, Entry, RunCursor};
+use super::select::{head, is_due, nearer, nearest_waiting, select};
+use crate::cursor::{AT_DELETION, Cursor, Entry, RunCursor, is_inside};
 use model::deletion::Deletion;
 use model::key::{KIND_PARTITION_DELETION, KIND_ROW, KIND_STATIC, PartitionKey};
 use model::merge::RowMerger;
@@ -133,7 +133,7 @@ impl<'r> PartitionReader<'r> {
             let Some((start, end)) = ahead_of(slice, after, read.reverse) else { continue };
             cover.ranges.iter_mut().for_each(SourceRanges::reset);
             inputs.iter_mut().for_each(|input| input.begin_slice((&start, &end)));
-            if is_one_row((&start, &end)) && inputs.iter().filter(|input| input.wanted).count() > 1 {
+            if is_one_row((&start, &end)) {
                 self.ask_for_row(inputs, &start)?;
             }
             let mut wanted = inputs.iter_mut().filter(|input| input.wanted);
@@ -149,7 +149,7 @@ impl<'r> PartitionReader<'r> {
         Ok(Body::Done)
     }
 
-    /// Several sources may hold the one row that is wanted: leaves out those that say they do not.
+    /// One row is wanted: leaves out the sources that say they do not hold it.
     fn ask_for_row(&mut self, inputs: &mut [Input<'_>], clustering: &[u8]) -> Result<(), StoreError> {
         self.target.clear();
         self.target.push(KIND_ROW);
@@ -264,7 +264,8 @@ impl<'r> PartitionReader<'r> {
                 return Ok(None);
             }
             self.scanned += 1;
-            let flow = if row.is_live(now_seconds) {
+            let live = row.is_live(now_seconds);
+            let flow = if live {
                 self.sink.row(clustering, row)
             } else {
                 self.dead_row()?;
@@ -275,6 +276,14 @@ impl<'r> PartitionReader<'r> {
             }
             if one_row {
                 return Ok(None);
+            }
+            if !live {
+                // Short of the limits: what reaches them is looked at row by row.
+                let at_most = (self.read.scan_limit - self.scanned - 1)
+                    .min(self.read.tombstone_limit.saturating_sub(self.tombstones));
+                let passed = cursor.pass_dead(now_seconds, reverse, bounds, at_most);
+                self.scanned += passed;
+                self.tombstones += passed;
             }
             if reverse { cursor.prev()? } else { cursor.next()? }
         }

@@ -1,19 +1,9 @@
 //! Which source is next: comparisons between the sources of one partition.
 
 use super::inputs::Input;
-use crate::cursor::Cursor;
+use crate::cursor::{Cursor, is_inside};
 use model::row::RowView;
 use std::cmp::Ordering;
-
-/// Whether a row that was reached from the near end of the slice lies before its far end.
-#[inline]
-pub(super) fn is_inside(clustering: &[u8], (start, end): (&[u8], &[u8]), reverse: bool) -> bool {
-    // Open ends are the common case, and their first byte decides.
-    match reverse {
-        true => start.is_empty() || clustering >= start,
-        false => clustering.first() < end.first() || clustering < end,
-    }
-}
 
 /// The row an input stands on, if it lies in the slice.
 #[inline]

@@ -21,8 +21,7 @@ use model::deletion::Timestamp;
 use model::key::{KIND_PARTITION_DELETION, KIND_RANGE, KIND_ROW};
 use std::sync::Arc;
 
-/// "Never": something in the run lives for ever.
-pub const NEVER: u32 = u32::MAX;
+pub use model::row::NEVER;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statistics {

@@ -8,9 +8,11 @@
 
 use super::pack::{self, little_endian};
 use model::deletion::Timestamp;
-use model::key::split_prefix;
+use model::key::{KIND_ROW, split_prefix};
+use model::row::{NEVER, RowView};
 use model::vint;
 use std::cmp::Ordering;
+use std::sync::OnceLock;
 
 #[derive(Debug)]
 pub struct Block {
@@ -18,6 +20,8 @@ pub struct Block {
     areas: Areas,
     slots: Box<[Slot]>,
     partitions: Box<[PartitionSlot]>,
+    /// From when on no row of each group is live; found out when a reader meets a dead row.
+    dead_from: OnceLock<Box<[u32]>>,
 }
 
 /// Where the parts of a block lie in `raw`.
@@ -60,6 +64,9 @@ pub struct Place {
 /// Most entries and the largest offset of an entry's start in a block.
 pub const ENTRIES_MAX: usize = u16::MAX as usize;
 
+/// Entries of which a reader learns at once whether any is live.
+const GROUP_ENTRIES: usize = 32;
+
 impl Block {
     /// Checks raw bytes and makes them a block; `None` when they are not one.
     pub fn decode(raw: Vec<u8>) -> Option<Block> {
@@ -96,7 +103,7 @@ impl Block {
         slots: Vec<Slot>,
         partitions: Vec<PartitionSlot>,
     ) -> Block {
-        Block { raw, areas, slots: slots.into(), partitions: partitions.into() }
+        Block { raw, areas, slots: slots.into(), partitions: partitions.into(), dead_from: OnceLock::new() }
     }
 
     /// Whether keys ascend: what `decode` leaves to the checksum.
@@ -175,6 +182,39 @@ impl Block {
         let Areas { base, step, width, timestamps_at, .. } = self.areas;
         let rest = little_endian(&self.raw, timestamps_at as usize + entry * width as usize, width);
         base.wrapping_add(step.wrapping_mul(entry as i64)).wrapping_add(rest.cast_signed())
+    }
+
+    /// If no row of the entry's group is live at that second: the group's last entry (its first, in reverse).
+    #[inline]
+    pub fn dead_stretch(&self, entry: usize, now_seconds: u32, reverse: bool) -> Option<usize> {
+        let group = entry / GROUP_ENTRIES;
+        let dead_from = self.dead_from.get_or_init(|| self.find_dead_from());
+        dead_from.get(group).filter(|dead_from| **dead_from <= now_seconds)?;
+        let (first, behind) = (group * GROUP_ENTRIES, (group + 1) * GROUP_ENTRIES);
+        Some(if reverse { first } else { behind.min(self.slots.len()) - 1 })
+    }
+
+    fn find_dead_from(&self) -> Box<[u32]> {
+        let mut groups = vec![0; self.slots.len().div_ceil(GROUP_ENTRIES)];
+        for partition in 0..self.partitions.len() {
+            let common = self.common(partition).first();
+            for entry in self.entries_of(partition) {
+                if common.or(self.suffix(entry).first()) == Some(&KIND_ROW)
+                    && let Some(group) = groups.get_mut(entry / GROUP_ENTRIES)
+                {
+                    *group = self.row_dead_from(entry).max(*group);
+                }
+            }
+        }
+        groups.into()
+    }
+
+    fn row_dead_from(&self, entry: usize) -> u32 {
+        let found = self.payload(entry).and_then(|(timestamp, start, end)| {
+            self.raw.get(start as usize..end as usize).map(|rest| RowView::from_parts(timestamp, rest))
+        });
+        // What cannot be read is not passed over.
+        found.map_or(NEVER, |row| row.dead_from())
     }
 
     #[inline]

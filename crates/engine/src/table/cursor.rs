@@ -8,7 +8,7 @@ use super::frame::FrameAt;
 use super::properties::IndexTop;
 use super::{BlockRef, Table, filter, row_filter};
 use crate::cache::BlockCache;
-use crate::cursor::{Cursor, Entry};
+use crate::cursor::{Cursor, Entry, is_inside};
 use model::deletion::Timestamp;
 use model::key::KIND_END;
 use model::vint;
@@ -34,6 +34,8 @@ pub struct TableCursor<'a> {
     position: Vec<u8>,
     common_len: usize,
     current: Option<Current>,
+    /// Where `may_hold` found that `position` would lie: the seek that follows need not look again.
+    asked: Option<IndexAt<'a>>,
 }
 
 /// The payload of the current entry: a range of its block.
@@ -81,9 +83,10 @@ impl<'a> TableCursor<'a> {
             block: None,
             place: Place { partition: 0, entry: 0 },
             entries: 0..0,
-            position: Vec::with_capacity(KEY_BYTES),
+            position: Vec::new(),
             common_len: 0,
             current: None,
+            asked: None,
         }
     }
 
@@ -165,6 +168,8 @@ impl<'a> TableCursor<'a> {
         if place.partition != self.place.partition || self.current.is_none() {
             let common = block.common(place.partition);
             self.position.clear();
+            // Not before: most cursors of a point read never stand on anything.
+            self.position.reserve(KEY_BYTES);
             self.position.extend_from_slice(common);
             self.common_len = common.len();
             self.entries = block.entries_of(place.partition);
@@ -263,10 +268,11 @@ impl Cursor for TableCursor<'_> {
         self.prefix.clear();
         self.prefix.extend_from_slice(prefix);
         self.inside = true;
-        self.current = None;
+        (self.current, self.asked) = (None, None);
     }
 
     fn seek_partition(&mut self, prefix: &[u8]) -> Result<(), StoreError> {
+        self.asked = None;
         self.begin_at(prefix, &[])
     }
 
@@ -274,6 +280,7 @@ impl Cursor for TableCursor<'_> {
         if !self.inside {
             return Ok(());
         }
+        self.asked = None;
         // Usually the current block shows where the partition ends.
         if let (Some(block), Some(index)) = (self.block.clone(), self.index.clone()) {
             let place = block.lower_bound(&self.prefix, &[KIND_END]);
@@ -296,11 +303,16 @@ impl Cursor for TableCursor<'_> {
         if !self.inside {
             return Ok(());
         }
+        let asked = self.asked.take().filter(|_| self.position == position);
         if let (Some(place), Some(block)) = (self.in_current_block(position), self.block.clone()) {
             return self.stand_inside(&block, place);
         }
         self.current = None;
-        let Some(index) = self.find_index(&self.prefix, position)? else { return Ok(()) };
+        let index = match asked {
+            Some(index) => Some(index),
+            None => self.find_index(&self.prefix, position)?,
+        };
+        let Some(index) = index else { return Ok(()) };
         let block = self.load(index)?;
         let place = block.lower_bound(&self.prefix, position);
         if place.entry < block.entries() {
@@ -314,6 +326,7 @@ impl Cursor for TableCursor<'_> {
         if !self.inside {
             return Ok(());
         }
+        self.asked = None;
         let place = match self.in_current_block(position) {
             Some(place) => place,
             None => {
@@ -356,6 +369,27 @@ impl Cursor for TableCursor<'_> {
         self.before(self.place)
     }
 
+    fn pass_dead(&mut self, now_seconds: u32, reverse: bool, bounds: (&[u8], &[u8]), at_most: u64) -> u64 {
+        if self.current.is_none() {
+            return 0;
+        }
+        let (begun, mut reached) = (self.place, self.place);
+        let inside = |entry: Entry<'_>| entry.is_row() && is_inside(entry.clustering(), bounds, reverse);
+        while let Some(next) = self.dead_stretch(reached.entry, now_seconds, reverse) {
+            let place = Place { entry: next, ..begun };
+            if next.abs_diff(begun.entry) as u64 > at_most
+                || self.stand(place).is_err()
+                || !self.entry().is_some_and(inside)
+            {
+                break;
+            }
+            reached = place;
+        }
+        // It has stood there before, so this does not fail.
+        let _ = self.stand(reached);
+        reached.entry.abs_diff(begun.entry) as u64
+    }
+
     #[inline]
     fn entry(&self) -> Option<Entry<'_>> {
         let Current { timestamp, start, end } = self.current?;
@@ -365,12 +399,35 @@ impl Cursor for TableCursor<'_> {
 }
 
 impl TableCursor<'_> {
-    /// Whether the partition may have an entry at exactly this position; `false` is certain. Reads no data block.
-    pub fn may_hold(&self, position: &[u8]) -> Result<bool, StoreError> {
+    /// Whether the partition may have an entry at exactly this position; `false` is certain. Reads no data block and
+    /// leaves the cursor on no entry.
+    pub fn may_hold(&mut self, position: &[u8]) -> Result<bool, StoreError> {
+        (self.current, self.asked) = (None, None);
         let Some(index) = self.find_index(&self.prefix, position)? else { return Ok(false) };
         let (_, filter) = index_entry(&index).unwrap_or((FrameAt { offset: 0, len: 0 }, &[]));
         let hash = || row_filter::hash_of(filter::hash_of(&self.prefix), position);
-        Ok(filter.is_empty() || row_filter::may_contain(filter, hash()))
+        let may = filter.is_empty() || row_filter::may_contain(filter, hash());
+        if may {
+            self.position.clear();
+            self.position.reserve(KEY_BYTES);
+            self.position.extend_from_slice(position);
+            self.asked = Some(index);
+        }
+        Ok(may)
+    }
+
+    /// How far the dead rows go, from the entry (or, if its group ends there, from the next one) to the end of a group or
+    /// of the partition's entries; `None`: not beyond the entry.
+    fn dead_stretch(&self, entry: usize, now_seconds: u32, reverse: bool) -> Option<usize> {
+        let block = self.block.as_ref()?;
+        let (first, last) = (self.entries.start, self.entries.end.checked_sub(1)?);
+        let found = block.dead_stretch(entry, now_seconds, reverse)?.clamp(first, last);
+        if found != entry {
+            return Some(found);
+        }
+        let next = if reverse { entry.checked_sub(1)? } else { entry + 1 };
+        let found = block.dead_stretch(next, now_seconds, reverse)?;
+        (first..=last).contains(&next).then(|| found.clamp(first, last))
     }
 
     /// Stands on the first entry of the next block if that still belongs to the partition.
