@@ -8,6 +8,7 @@ mod harness;
 mod inline;
 mod linear;
 mod model;
+mod purge;
 mod snapshot;
 mod stress;
 mod threads;

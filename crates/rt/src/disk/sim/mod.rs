@@ -13,7 +13,7 @@ use crate::random::Random;
 use state::State;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 
 /// What happens at a chosen call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +43,27 @@ pub enum CrashImage {
 #[derive(Clone, Default)]
 pub struct SimDisk {
     state: Arc<Mutex<State>>,
+    gate: Arc<Mutex<Option<Gate>>>,
+}
+
+/// Where the next creation of a file whose name contains `part` waits.
+struct Gate {
+    part: String,
+    reached: mpsc::Sender<()>,
+    opened: mpsc::Receiver<()>,
+}
+
+/// A creation that is held up, or will be: see [`SimDisk::hold_create`]. Dropped, it lets it through.
+pub struct Held {
+    reached: mpsc::Receiver<()>,
+    _open: mpsc::Sender<()>,
+}
+
+impl Held {
+    /// Whether somebody waits there; says so once.
+    pub fn is_reached(&self) -> bool {
+        self.reached.try_recv().is_ok()
+    }
 }
 
 impl SimDisk {
@@ -63,6 +84,17 @@ impl SimDisk {
     /// Fails every write to a file whose name contains `part`, from now on; `None` ends that.
     pub fn refuse_writes(&self, part: Option<&str>) {
         self.state().refused = part.map(str::to_owned);
+    }
+
+    /// Holds up the next creation of a file whose name contains `part`, so that a test can act meanwhile.
+    pub fn hold_create(&self, part: &str) -> Held {
+        let ((reach, reached), (open, opened)) = (mpsc::channel(), mpsc::channel());
+        *self.gate() = Some(Gate { part: part.to_owned(), reached: reach, opened });
+        Held { reached, _open: open }
+    }
+
+    fn gate(&self) -> MutexGuard<'_, Option<Gate>> {
+        self.gate.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends the state "disk full".
@@ -90,7 +122,7 @@ impl SimDisk {
                 state.survivors(|_| random.below(4) < eagerness, torn)
             }
         };
-        SimDisk { state: Arc::new(Mutex::new(survivors)) }
+        SimDisk { state: Arc::new(Mutex::new(survivors)), gate: Arc::default() }
     }
 
     /// Length of the last write that is not durable; the number of ways to tear it.
@@ -120,6 +152,12 @@ impl Disk for SimDisk {
     }
 
     fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        let gate = self.gate().take_if(|gate| path.to_string_lossy().contains(&gate.part));
+        if let Some(gate) = gate {
+            let _ = gate.reached.send(());
+            // Ends when the test drops its side.
+            let _ = gate.opened.recv();
+        }
         let inode = self.state().create(path)?;
         Ok(Arc::new(SimFile { disk: self.clone(), inode, path: path.to_owned() }))
     }

@@ -115,3 +115,20 @@ fn locks_are_exclusive_and_free_after_a_crash() {
     drop(held);
     disk.lock(lock).unwrap();
 }
+
+#[test]
+fn a_held_creation_waits_until_it_is_let_through() {
+    let (disk, path) = disk();
+    let held = disk.hold_create("/a");
+    disk.create(Path::new("/d/b")).unwrap();
+    assert!(!held.is_reached(), "other names pass");
+    std::thread::scope(|scope| {
+        scope.spawn(|| disk.create(&path).unwrap());
+        while !held.is_reached() {
+            std::thread::yield_now();
+        }
+        assert!(!disk.exists(&path).unwrap());
+        drop(held);
+    });
+    assert!(disk.exists(&path).unwrap());
+}
