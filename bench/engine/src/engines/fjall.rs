@@ -1,7 +1,7 @@
 //! fjall: LZ4 on all levels, the rest as it comes (bloom filters of 10 bits, blocks of 4 KiB).
 
-use super::{CACHE_BYTES, Engine, MEMTABLE_BYTES, Safety, Shared, Wanted, touch};
-use crate::workload::Row;
+use super::{CACHE_BYTES, KeyValue, MEMTABLE_BYTES, Safety, Shared, touch};
+use crate::workload::{Key, Row};
 use ::fjall::config::CompressionPolicy;
 use ::fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 use std::time::Duration;
@@ -23,19 +23,6 @@ impl Fjall {
         let rows = database.keyspace("t", options).expect("keyspace");
         Fjall { database, rows }
     }
-
-    fn walk(&self, from: &[u8], to: &[u8], reverse: bool, limit: usize) -> usize {
-        let rows = self.rows.range(from..to);
-        let one = |row: ::fjall::Guard| {
-            let (key, value) = row.into_inner().expect("row");
-            touch(&key);
-            touch(&value);
-        };
-        match reverse {
-            true => rows.rev().take(limit).map(one).count(),
-            false => rows.take(limit).map(one).count(),
-        }
-    }
 }
 
 impl Shared for Fjall {
@@ -54,39 +41,26 @@ impl Shared for Fjall {
     }
 }
 
-impl Engine for Fjall {
-    fn load(&self, from: u64, to: u64, batch: u64, safety: Safety) {
-        self.load_rows(from, to, batch, safety);
+impl KeyValue for Fjall {
+    fn writes(&self) -> impl Shared + '_ {
+        self
     }
 
-    fn write_durably(&self, writers: u64, time: Duration) -> Vec<u32> {
-        self.write_in_threads(writers, time)
+    fn look(&self, key: &Key, show: impl FnOnce(&[u8])) -> bool {
+        self.rows.get(key).expect("get").map(|value| show(&value)).is_some()
     }
 
-    fn get(&self, row: Row, checked: bool) -> bool {
-        let found = self.rows.get(row.key()).expect("get");
-        if let Some(value) = &found {
-            touch(value);
-            assert!(!checked || value[..] == row.value(), "{row:?}");
+    fn walk(&self, from: &[u8], to: &[u8], reverse: bool, limit: usize) -> usize {
+        let rows = self.rows.range(from..to);
+        let one = |row: ::fjall::Guard| {
+            let (key, value) = row.into_inner().expect("row");
+            touch(&key);
+            touch(&value);
+        };
+        match reverse {
+            true => rows.rev().take(limit).map(one).count(),
+            false => rows.take(limit).map(one).count(),
         }
-        found.is_some()
-    }
-
-    fn get_missing(&self, row: Row) -> bool {
-        let mut key = row.key();
-        key[31] ^= 1;
-        self.rows.get(key).expect("get").is_some()
-    }
-
-    fn slice(&self, wanted: Wanted, limit: usize) -> usize {
-        match wanted {
-            Wanted::From(row) => self.walk(&row.key(), &row.bounds().1, false, limit),
-            Wanted::Newest(row) => self.walk(&row.bounds().0, &row.bounds().1, true, limit),
-        }
-    }
-
-    fn scan(&self) -> u64 {
-        self.walk(&[0; 24], &[0xff; 24], false, usize::MAX) as u64
     }
 
     fn settle(&self) {
@@ -98,6 +72,4 @@ impl Engine for Fjall {
             idle = if busy { 0 } else { idle + 1 };
         }
     }
-
-    fn close(self: Box<Self>) {}
 }

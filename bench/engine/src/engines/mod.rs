@@ -8,7 +8,7 @@ pub mod redb;
 #[cfg(feature = "rocks")]
 pub mod rocks;
 
-use crate::workload::Row;
+use crate::workload::{Key, Row};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -100,6 +100,69 @@ pub trait Shared: Sync {
         });
         latencies.into_inner().unwrap()
     }
+}
+
+impl<T: Shared> Shared for &T {
+    fn put(&self, row: Row, safety: Safety) {
+        (**self).put(row, safety);
+    }
+
+    fn put_batch(&self, rows: &[Row], safety: Safety) {
+        (**self).put_batch(rows, safety);
+    }
+}
+
+/// An engine of keys and values. What the work asks is the same for all of them.
+pub trait KeyValue {
+    fn writes(&self) -> impl Shared + '_;
+
+    /// Shows the value of a key; returns whether there is one.
+    fn look(&self, key: &Key, show: impl FnOnce(&[u8])) -> bool;
+
+    /// Touches up to `limit` rows of `[from, to)`, in either direction; returns how many there were.
+    fn walk(&self, from: &[u8], to: &[u8], reverse: bool, limit: usize) -> usize;
+
+    fn settle(&self);
+}
+
+impl<T: KeyValue> Engine for T {
+    fn load(&self, from: u64, to: u64, batch: u64, safety: Safety) {
+        self.writes().load_rows(from, to, batch, safety);
+    }
+
+    fn write_durably(&self, writers: u64, time: Duration) -> Vec<u32> {
+        self.writes().write_in_threads(writers, time)
+    }
+
+    fn get(&self, row: Row, checked: bool) -> bool {
+        self.look(&row.key(), |value| {
+            touch(value);
+            assert!(!checked || value == row.value(), "{row:?}");
+        })
+    }
+
+    fn get_missing(&self, row: Row) -> bool {
+        let mut key = row.key();
+        key[31] ^= 1;
+        self.look(&key, touch)
+    }
+
+    fn slice(&self, wanted: Wanted, limit: usize) -> usize {
+        match wanted {
+            Wanted::From(row) => self.walk(&row.key(), &row.bounds().1, false, limit),
+            Wanted::Newest(row) => self.walk(&row.bounds().0, &row.bounds().1, true, limit),
+        }
+    }
+
+    fn scan(&self) -> u64 {
+        self.walk(&[0; 24], &[0xff; 24], false, usize::MAX) as u64
+    }
+
+    fn settle(&self) {
+        KeyValue::settle(self);
+    }
+
+    fn close(self: Box<Self>) {}
 }
 
 /// Keeps the optimiser from dropping a row that was read.

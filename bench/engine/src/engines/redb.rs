@@ -1,12 +1,11 @@
 //! redb: no compression; without a sync a commit is `Durability::None`, with one durable commit per 100,000 rows,
 //! because redb reuses pages only then.
 
-use super::{CACHE_BYTES, Engine, Safety, Shared, Wanted, touch};
-use crate::workload::Row;
+use super::{CACHE_BYTES, KeyValue, Safety, Shared, touch};
+use crate::workload::{Key, Row};
 use ::redb::{Builder, Database, Durability, ReadOnlyTable, ReadableDatabase, TableDefinition};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 const ROWS: TableDefinition<&[u8], &[u8]> = TableDefinition::new("t");
 const DURABLE_EVERY: u64 = 100_000;
@@ -35,21 +34,6 @@ impl Redb {
             let transaction = self.database.begin_read().expect("begin");
             transaction.open_table(ROWS).expect("table")
         }))
-    }
-
-    fn walk(&self, from: &[u8], to: &[u8], reverse: bool, limit: usize) -> usize {
-        self.reading(|table| {
-            let rows = table.range::<&[u8]>(from..to).expect("range");
-            let rows: Box<dyn Iterator<Item = _>> =
-                if reverse { Box::new(rows.rev()) } else { Box::new(rows) };
-            rows.take(limit)
-                .map(|row| {
-                    let (key, value) = row.expect("row");
-                    touch(key.value());
-                    touch(value.value());
-                })
-                .count()
-        })
     }
 }
 
@@ -80,46 +64,31 @@ impl Shared for Writer<'_> {
     }
 }
 
-impl Engine for Redb {
-    fn load(&self, from: u64, to: u64, batch: u64, safety: Safety) {
-        Writer(&self.database, &self.since_durable).load_rows(from, to, batch, safety);
+impl KeyValue for Redb {
+    fn writes(&self) -> impl Shared + '_ {
+        Writer(&self.database, &self.since_durable)
     }
 
-    fn write_durably(&self, writers: u64, time: Duration) -> Vec<u32> {
-        Writer(&self.database, &self.since_durable).write_in_threads(writers, time)
+    fn look(&self, key: &Key, show: impl FnOnce(&[u8])) -> bool {
+        self.reading(|table| table.get(&key[..]).expect("get").map(|value| show(value.value())).is_some())
     }
 
-    fn get(&self, row: Row, checked: bool) -> bool {
+    fn walk(&self, from: &[u8], to: &[u8], reverse: bool, limit: usize) -> usize {
         self.reading(|table| {
-            let found = table.get(&row.key()[..]).expect("get");
-            if let Some(value) = &found {
-                touch(value.value());
-                assert!(!checked || value.value() == row.value(), "{row:?}");
-            }
-            found.is_some()
+            let rows = table.range::<&[u8]>(from..to).expect("range");
+            let rows: Box<dyn Iterator<Item = _>> =
+                if reverse { Box::new(rows.rev()) } else { Box::new(rows) };
+            rows.take(limit)
+                .map(|row| {
+                    let (key, value) = row.expect("row");
+                    touch(key.value());
+                    touch(value.value());
+                })
+                .count()
         })
     }
 
-    fn get_missing(&self, row: Row) -> bool {
-        let mut key = row.key();
-        key[31] ^= 1;
-        self.reading(|table| table.get(&key[..]).expect("get").is_some())
-    }
-
-    fn slice(&self, wanted: Wanted, limit: usize) -> usize {
-        match wanted {
-            Wanted::From(row) => self.walk(&row.key(), &row.bounds().1, false, limit),
-            Wanted::Newest(row) => self.walk(&row.bounds().0, &row.bounds().1, true, limit),
-        }
-    }
-
-    fn scan(&self) -> u64 {
-        self.walk(&[0; 24], &[0xff; 24], false, usize::MAX) as u64
-    }
-
     fn settle(&self) {
-        Writer(&self.database, &self.since_durable).put_batch(&[], Safety::Synced);
+        self.writes().put_batch(&[], Safety::Synced);
     }
-
-    fn close(self: Box<Self>) {}
 }

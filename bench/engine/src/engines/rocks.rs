@@ -1,7 +1,7 @@
 //! RocksDB: LZ4 on all levels, bloom filters of 10 bits, blocks of 4 KiB, the rest as it comes.
 
-use super::{CACHE_BYTES, Engine, MEMTABLE_BYTES, Safety, Shared, Wanted, touch};
-use crate::workload::Row;
+use super::{CACHE_BYTES, KeyValue, MEMTABLE_BYTES, Safety, Shared, touch};
+use crate::workload::{Key, Row};
 use rocksdb::{
     BlockBasedOptions, Cache, DB, DBCompressionType, Options, ReadOptions, WriteBatch, WriteOptions,
 };
@@ -25,28 +25,6 @@ impl Rocks {
         blocks.set_block_size(4096);
         options.set_block_based_table_factory(&blocks);
         Rocks { db: DB::open(&options, dir).expect("open") }
-    }
-
-    fn walk(&self, from: &[u8], to: &[u8], reverse: bool, limit: usize) -> usize {
-        let mut options = ReadOptions::default();
-        options.set_iterate_lower_bound(from);
-        options.set_iterate_upper_bound(to);
-        let mut iterator = self.db.raw_iterator_opt(options);
-        if reverse {
-            iterator.seek_for_prev(to)
-        } else {
-            iterator.seek(from)
-        }
-        let mut rows = 0;
-        while rows < limit
-            && let (Some(key), Some(value)) = (iterator.key(), iterator.value())
-        {
-            touch(key);
-            touch(value);
-            rows += 1;
-            if reverse { iterator.prev() } else { iterator.next() }
-        }
-        rows
     }
 }
 
@@ -72,39 +50,35 @@ impl Shared for Rocks {
     }
 }
 
-impl Engine for Rocks {
-    fn load(&self, from: u64, to: u64, batch: u64, safety: Safety) {
-        self.load_rows(from, to, batch, safety);
+impl KeyValue for Rocks {
+    fn writes(&self) -> impl Shared + '_ {
+        self
     }
 
-    fn write_durably(&self, writers: u64, time: Duration) -> Vec<u32> {
-        self.write_in_threads(writers, time)
+    fn look(&self, key: &Key, show: impl FnOnce(&[u8])) -> bool {
+        self.db.get_pinned(key).expect("get").map(|value| show(&value)).is_some()
     }
 
-    fn get(&self, row: Row, checked: bool) -> bool {
-        let found = self.db.get_pinned(row.key()).expect("get");
-        if let Some(value) = &found {
+    fn walk(&self, from: &[u8], to: &[u8], reverse: bool, limit: usize) -> usize {
+        let mut options = ReadOptions::default();
+        options.set_iterate_lower_bound(from);
+        options.set_iterate_upper_bound(to);
+        let mut iterator = self.db.raw_iterator_opt(options);
+        if reverse {
+            iterator.seek_for_prev(to)
+        } else {
+            iterator.seek(from)
+        }
+        let mut rows = 0;
+        while rows < limit
+            && let (Some(key), Some(value)) = (iterator.key(), iterator.value())
+        {
+            touch(key);
             touch(value);
-            assert!(!checked || value[..] == row.value(), "{row:?}");
+            rows += 1;
+            if reverse { iterator.prev() } else { iterator.next() }
         }
-        found.is_some()
-    }
-
-    fn get_missing(&self, row: Row) -> bool {
-        let mut key = row.key();
-        key[31] ^= 1;
-        self.db.get_pinned(key).expect("get").is_some()
-    }
-
-    fn slice(&self, wanted: Wanted, limit: usize) -> usize {
-        match wanted {
-            Wanted::From(row) => self.walk(&row.key(), &row.bounds().1, false, limit),
-            Wanted::Newest(row) => self.walk(&row.bounds().0, &row.bounds().1, true, limit),
-        }
-    }
-
-    fn scan(&self) -> u64 {
-        self.walk(&[0; 24], &[0xff; 24], false, usize::MAX) as u64
+        rows
     }
 
     fn settle(&self) {
@@ -116,6 +90,4 @@ impl Engine for Rocks {
             std::thread::sleep(Duration::from_millis(20));
         }
     }
-
-    fn close(self: Box<Self>) {}
 }
