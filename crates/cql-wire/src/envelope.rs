@@ -75,10 +75,10 @@ impl std::fmt::Display for HeaderError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             HeaderError::Version { number } => {
-                let [a, b, c] = Version::ALL;
+                let [a, b, c, d] = Version::ALL;
                 write!(
                     f,
-                    "Invalid or unsupported protocol version ({number}); supported versions are ({a}, {b}, {c})"
+                    "Invalid or unsupported protocol version ({number}); supported versions are ({a}, {b}, {c}, {d})"
                 )
             }
             HeaderError::Beta => {
@@ -99,14 +99,13 @@ impl Header {
     pub fn decode(bytes: &[u8], direction: Direction) -> Result<Option<Header>, HeaderError> {
         let Some(&first) = bytes.first() else { return Ok(None) };
         let number = first & !RESPONSE_BIT;
-        let Some(version) = Version::from_number(number) else {
-            // Version 6 is judged by its flags, which its header has in the same place as ours.
-            return match (number, bytes.get(1)) {
-                (6, None) => Ok(None),
-                (6, Some(header_flags)) if header_flags & flags::USE_BETA == 0 => Err(HeaderError::Beta),
-                _ => Err(HeaderError::Version { number }),
-            };
-        };
+        let version = Version::from_number(number).ok_or(HeaderError::Version { number })?;
+        if version.is_beta() {
+            let Some(header_flags) = bytes.get(1) else { return Ok(None) };
+            if header_flags & flags::USE_BETA == 0 {
+                return Err(HeaderError::Beta);
+            }
+        }
         if first & RESPONSE_BIT != direction.bit() {
             return Err(HeaderError::Direction { version });
         }
@@ -172,6 +171,7 @@ impl OpenEnvelope {
         opcode: Opcode,
     ) -> OpenEnvelope {
         let start = out.len();
+        let flags = if version.is_beta() { flags | self::flags::USE_BETA } else { flags };
         Header { version, flags, stream, opcode: opcode as u8, length: 0 }.encode(direction, out);
         OpenEnvelope { start }
     }

@@ -2,20 +2,22 @@
 
 use std::fmt;
 
-/// A protocol version this crate can speak. Ordered: `V3 < V4 < V5`.
+/// A protocol version this crate can speak. Ordered: `V3 < V4 < V5 < V6`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Version {
     V3 = 3,
     V4 = 4,
     V5 = 5,
+    /// Beta: the layouts of v5, and every message carries the flag that says so.
+    V6 = 6,
 }
 
 impl Version {
     /// Every supported version, oldest first.
-    pub const ALL: [Version; 3] = [Version::V3, Version::V4, Version::V5];
+    pub const ALL: [Version; 4] = [Version::V3, Version::V4, Version::V5, Version::V6];
 
-    /// The newest version; errors about versions we do not speak are sent in it.
+    /// The newest version that is not beta; errors about versions we do not speak are sent in it.
     pub const NEWEST: Version = Version::V5;
 
     /// The version with this number (the direction bit already removed), if we speak it.
@@ -25,14 +27,21 @@ impl Version {
             3 => Some(Version::V3),
             4 => Some(Version::V4),
             5 => Some(Version::V5),
+            6 => Some(Version::V6),
             _ => None,
         }
     }
 
-    /// 3, 4 or 5.
+    /// 3, 4, 5 or 6.
     #[must_use]
     pub fn number(self) -> u8 {
         self as u8
+    }
+
+    /// Whether clients must say that they accept a version that may still change.
+    #[must_use]
+    pub fn is_beta(self) -> bool {
+        self == Version::V6
     }
 
     /// The element of the `PROTOCOL_VERSIONS` list in SUPPORTED, for example `5/v5`.
@@ -42,6 +51,7 @@ impl Version {
             Version::V3 => "3/v3",
             Version::V4 => "4/v4",
             Version::V5 => "5/v5",
+            Version::V6 => "6/v6-beta",
         }
     }
 }

@@ -149,7 +149,7 @@ impl Inbound {
         match error {
             // The answer is sent in our newest version on stream 0: that is what drivers look for to step down.
             HeaderError::Version { .. } | HeaderError::Beta => Refusal {
-                version: Version::NEWEST,
+                version: if error == HeaderError::Beta { Version::V6 } else { Version::NEWEST },
                 stream: 0,
                 error: ErrorMessage::new(ErrorKind::Protocol, message),
                 close: true,

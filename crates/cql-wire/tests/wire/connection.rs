@@ -67,7 +67,7 @@ fn unknown_versions_are_refused_at_their_first_byte() {
     for number in [0x00, 0x01, 0x02, 0x07, 0x41, 0x42, 0x7F] {
         let refusal = refusal(&mut ServerCodec::new(BODY_MAX), &[number]);
         let expected = format!(
-            "Invalid or unsupported protocol version ({number}); supported versions are (3/v3, 4/v4, 5/v5)"
+            "Invalid or unsupported protocol version ({number}); supported versions are (3/v3, 4/v4, 5/v5, 6/v6-beta)"
         );
         assert_eq!(refusal.error.message, expected);
         assert_eq!((refusal.error.kind.code(), refusal.close), (0x000A, true));
@@ -86,14 +86,20 @@ fn after_a_closing_refusal_everything_is_discarded() {
 }
 
 #[test]
-fn beta_needs_its_flag_and_is_not_supported_anyway() {
+fn beta_needs_its_flag() {
     let mut codec = ServerCodec::new(BODY_MAX);
     assert_eq!(outcome(&mut codec, &[6]), Ok(0), "the flags decide");
     let without = refusal(&mut codec, &[0]);
     let text = "Beta version of the protocol used (6/v6-beta), but USE_BETA flag is unset";
     assert_eq!(without.error.message, text);
-    let with = refusal(&mut ServerCodec::new(BODY_MAX), &[6, 0x10]);
-    assert!(with.error.message.starts_with("Invalid or unsupported protocol version (6)"));
+    let mut out = Vec::new();
+    without.encode(&mut out);
+    assert_eq!(hex(&out[..5]), "8610000000", "in v6, on stream 0, an ERROR");
+    let mut options = encoded(Request::Options, Version::V6, 1);
+    assert_eq!(options[1], 0x10, "a client of ours says it too");
+    assert_eq!(outcome(&mut ServerCodec::new(BODY_MAX), &options), Ok(1));
+    options[1] = 0;
+    assert_eq!(refusal(&mut ServerCodec::new(BODY_MAX), &options).error.message, text);
 }
 
 #[test]
@@ -346,7 +352,7 @@ fn envelopes_survive_framing_in_any_pieces() {
         lengths.iter().enumerate().map(|(i, n)| format!("{i}{}", "ab".repeat(n / 2))).collect();
     for version in Version::ALL {
         for compression in [None, Some(Compression::Lz4), Some(Compression::Snappy)] {
-            if version == Version::V5 && compression == Some(Compression::Snappy) {
+            if version >= Version::V5 && compression == Some(Compression::Snappy) {
                 continue;
             }
             let mut plain = Vec::new();
@@ -414,7 +420,7 @@ fn memory_of_a_long_message_is_given_back() {
 fn client_and_server_agree_when_framing_begins() {
     for version in Version::ALL {
         for compression in [None, Some(Compression::Lz4), Some(Compression::Snappy)] {
-            if version == Version::V5 && compression == Some(Compression::Snappy) {
+            if version >= Version::V5 && compression == Some(Compression::Snappy) {
                 continue;
             }
             let mut server = ServerCodec::new(BODY_MAX);

@@ -52,7 +52,7 @@ fn check(name: &str, version: Version, bytes: &[u8], is_request: bool, differing
 #[test]
 fn requests_mean_the_same_to_cassandra_protocol() {
     let mut differing = BTreeSet::new();
-    for version in Version::ALL {
+    for version in samples::STABLE {
         for (name, flags, request) in samples::requests(version) {
             let mut bytes = Vec::new();
             request.encode(version.into(), 1, flags & 2, &mut bytes);
@@ -65,7 +65,7 @@ fn requests_mean_the_same_to_cassandra_protocol() {
 #[test]
 fn responses_mean_the_same_to_cassandra_protocol() {
     let mut differing = BTreeSet::new();
-    for version in Version::ALL {
+    for version in samples::STABLE {
         for (name, response) in samples::responses() {
             let mut bytes = Vec::new();
             response.encode(&Reply::new(version, 1), &mut bytes);
@@ -120,7 +120,7 @@ fn request(query: &str) -> Request<'_> {
 #[test]
 fn cassandra_protocol_reads_our_framing() {
     let texts = queries();
-    for version in Version::ALL {
+    for version in samples::STABLE {
         for compression in [None, Some(Compression::Lz4), Some(Compression::Snappy)] {
             let mut plain = Vec::new();
             for (stream, text) in texts.iter().enumerate() {

@@ -8,6 +8,9 @@ use cql_wire::{
 };
 use std::net::{IpAddr, SocketAddr};
 
+/// The versions that the peers in these tests know; the beta version is compared with v5.
+pub const STABLE: [Version; 3] = [Version::V3, Version::V4, Version::V5];
+
 /// Messages borrow; samples live as long as the test process.
 fn leak<T>(value: T) -> &'static T {
     Box::leak(Box::new(value))
@@ -140,7 +143,7 @@ fn supported() -> Response<'static> {
     let options = vec![
         option("CQL_VERSION", &["3.4.7"]),
         option("COMPRESSION", &["lz4", "snappy"]),
-        option("PROTOCOL_VERSIONS", &["3/v3", "4/v4", "5/v5"]),
+        option("PROTOCOL_VERSIONS", &["3/v3", "4/v4", "5/v5", "6/v6-beta"]),
     ];
     Response::Supported(options.into())
 }

@@ -4,6 +4,7 @@ use query::QueryError;
 use schema::{Catalogue, Keyspace, Table};
 use std::sync::Arc;
 
+mod custom;
 pub mod expr;
 pub mod markers;
 pub mod restrictions;

@@ -3,8 +3,8 @@
 use super::DdlPlan;
 use super::mask::mask_text;
 use super::properties::properties;
-use super::table::{column_type, columns, new_table};
-use crate::bind::Scope;
+use super::table::{columns, new_table};
+use crate::bind::{Scope, types};
 use cql_syntax::ast::{self, Rename, Statement, TableChange, TypeChange, TypeKind};
 use model::types::DataType;
 use query::QueryError;
@@ -157,7 +157,7 @@ fn field_type(scope: Scope<'_>, keyspace: &str, written: &ast::DataType) -> Resu
     if let TypeKind::User(_) = written.kind {
         return Err(QueryError::invalid("A user type cannot contain non-frozen UDTs"));
     }
-    column_type(scope, keyspace, written)
+    types::resolve(scope, keyspace, written)
 }
 
 fn type_alteration(

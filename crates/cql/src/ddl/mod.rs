@@ -6,7 +6,6 @@
 
 mod absent;
 mod build;
-mod custom;
 mod error;
 mod mask;
 mod properties;

@@ -1,10 +1,9 @@
 //! CREATE TABLE and the column definitions of ALTER TABLE, from the syntax tree to the schema's terms.
 
-use super::custom;
 use super::mask::mask_text;
 use super::properties::properties;
 use crate::bind::{Scope, types};
-use cql_syntax::ast::{self, ColumnDef, CreateTable, SortOrder, TableOption, TypeKind};
+use cql_syntax::ast::{ColumnDef, CreateTable, SortOrder, TableOption};
 use model::types::DataType;
 use query::QueryError;
 use schema::{NewColumn, NewTable};
@@ -86,7 +85,7 @@ pub(super) fn columns(
     let column = |definition: &ColumnDef| {
         let name = definition.name.as_str().to_string();
         let data_type = match resolve_types {
-            true => column_type(scope, keyspace, &definition.data_type)?,
+            true => types::resolve(scope, keyspace, &definition.data_type)?,
             false => DataType::Blob,
         };
         let mask = match (&definition.mask, resolve_types) {
@@ -96,16 +95,4 @@ pub(super) fn columns(
         Ok(NewColumn { name, data_type, is_static: definition.is_static, mask })
     };
     written.iter().map(column).collect()
-}
-
-/// The type of a column or field; one in quotes is a class of Cassandra.
-pub(super) fn column_type(
-    scope: Scope<'_>,
-    keyspace: &str,
-    written: &ast::DataType,
-) -> Result<DataType, QueryError> {
-    match &written.kind {
-        TypeKind::Custom(class) => custom::resolve(class),
-        _ => types::resolve(scope, keyspace, written),
-    }
 }

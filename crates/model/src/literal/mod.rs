@@ -3,6 +3,7 @@
 //! A constant has a kind (how it was written) and a text; whether it fits a type depends on both. Sentences are
 //! Cassandra's. Collections and tuples in CQL text are the parser's business, not this module's.
 
+mod composite;
 mod constant;
 mod format;
 #[cfg(test)]

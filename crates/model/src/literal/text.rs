@@ -2,6 +2,7 @@
 
 use num_bigint::BigInt;
 
+use super::composite::class_text_to_wire;
 use crate::inet;
 use crate::number::{Decimal, parse_java_double, parse_java_float};
 use crate::temporal::{Duration, parse_date, parse_time, parse_timestamp};
@@ -28,8 +29,8 @@ pub fn text_to_wire(data_type: &DataType, text: &str, now_millis: i64) -> Result
     match data_type {
         DataType::Text => Ok(text.as_bytes().to_vec()),
         DataType::Ascii => ascii(text),
+        DataType::Custom(class) => class_text_to_wire(class, text, now_millis),
         DataType::Blob
-        | DataType::Custom(_)
         | DataType::List { .. }
         | DataType::Set { .. }
         | DataType::Map { .. }

@@ -119,3 +119,50 @@ fn write_hex(out: &mut String, text: &str) {
         let _ = write!(out, "{byte:02x}");
     }
 }
+/// The scalar type of a class, named without its package.
+pub fn native_of_java_class(class: &str) -> Option<DataType> {
+    Some(match class {
+        "AsciiType" => DataType::Ascii,
+        "BooleanType" => DataType::Boolean,
+        "ByteType" => DataType::TinyInt,
+        "BytesType" => DataType::Blob,
+        "CounterColumnType" => DataType::Counter,
+        "DecimalType" => DataType::Decimal,
+        "DoubleType" => DataType::Double,
+        "DurationType" => DataType::Duration,
+        "EmptyType" => DataType::Empty,
+        "FloatType" => DataType::Float,
+        "InetAddressType" => DataType::Inet,
+        "Int32Type" => DataType::Int,
+        "IntegerType" => DataType::VarInt,
+        "LongType" => DataType::BigInt,
+        "ShortType" => DataType::SmallInt,
+        "SimpleDateType" => DataType::Date,
+        "TimeType" => DataType::Time,
+        "TimeUUIDType" => DataType::TimeUuid,
+        "TimestampType" => DataType::Timestamp,
+        "UTF8Type" => DataType::Text,
+        "UUIDType" => DataType::Uuid,
+        _ => return None,
+    })
+}
+
+/// The parameters of a class, split at commas that are not inside parentheses.
+pub fn split_java_parameters(inside: &str) -> Vec<&str> {
+    let mut depth = 0usize;
+    let mut start = 0;
+    let mut parts = Vec::new();
+    for (at, character) in inside.char_indices() {
+        match character {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                parts.push(&inside[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&inside[start..]);
+    parts
+}

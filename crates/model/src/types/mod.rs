@@ -13,7 +13,7 @@ mod tests;
 
 use std::sync::Arc;
 
-pub use java_class::java_class_name;
+pub use java_class::{java_class_name, native_of_java_class, split_java_parameters};
 pub use name::{is_reserved_word, quote_identifier, write_identifier};
 pub use parse::{TypeParseError, UdtLookup};
 

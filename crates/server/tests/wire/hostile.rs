@@ -27,7 +27,7 @@ fn versions_we_do_not_speak_get_the_text_drivers_look_for() {
         assert_eq!(error_code(&answer), Some(0x000A));
         let text = String::from_utf8_lossy(&answer);
         let expected = format!(
-            "Invalid or unsupported protocol version ({version}); supported versions are (3/v3, 4/v4, 5/v5)"
+            "Invalid or unsupported protocol version ({version}); supported versions are (3/v3, 4/v4, 5/v5, 6/v6-beta)"
         );
         assert!(text.contains(&expected), "{text}");
     }

@@ -6,3 +6,4 @@ mod hostile;
 mod limits;
 mod live_tables;
 mod prepared;
+mod values;

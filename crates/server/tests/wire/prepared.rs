@@ -19,7 +19,7 @@ fn a_statement_whose_columns_changed_is_unprepared_on_every_shard() {
         let prepared = first.ask(&Request::Prepare { query, keyspace: None });
         let execute = |client: &mut Client, metadata_id: &[u8]| {
             let id = &prepared.prepared_id[..];
-            let result_metadata_id = (version == Version::V5).then_some(metadata_id);
+            let result_metadata_id = (version >= Version::V5).then_some(metadata_id);
             let params = QueryParams { skip_metadata: true, ..QueryParams::new(Consistency::One) };
             client.ask(&Request::Execute { id, result_metadata_id, params })
         };

@@ -1,7 +1,7 @@
 //! Types written as Java class names in quotes: those that are CQL types become them, a few others are carried as
 //! opaque bytes, unknown ones are refused.
 
-use model::types::{DataType, java_class_name};
+use model::types::{DataType, java_class_name, native_of_java_class, split_java_parameters};
 use query::QueryError;
 
 const PACKAGE: &str = "org.apache.cassandra.db.marshal.";
@@ -27,7 +27,7 @@ fn read(class: &str, depth: usize) -> Result<DataType, String> {
         Some((name, rest)) => {
             let inside =
                 rest.strip_suffix(')').ok_or_else(|| format!("a parenthesis is open in '{class}'"))?;
-            (name.trim(), split(inside))
+            (name.trim(), split_java_parameters(inside))
         }
     };
     let short = name.strip_prefix(PACKAGE).unwrap_or(name);
@@ -49,7 +49,7 @@ fn read(class: &str, depth: usize) -> Result<DataType, String> {
             let dimensions = arguments.get(1).and_then(|text| text.trim().parse().ok()).filter(|n| *n > 0);
             DataType::vector(part(0)?, dimensions.ok_or("VectorType needs a positive number of dimensions")?)
         }
-        simple => native(simple).ok_or_else(|| {
+        simple => native_of_java_class(simple).ok_or_else(|| {
             let full = if name.contains('.') { name.to_string() } else { format!("{PACKAGE}{name}") };
             format!("Unable to find abstract-type class '{full}'")
         })?,
@@ -74,53 +74,6 @@ fn opaque(short: &str, arguments: &[&str], depth: usize) -> Result<DataType, Str
     let parameters =
         if parameters.is_empty() { String::new() } else { format!("({})", parameters.join(",")) };
     Ok(DataType::Custom(format!("{PACKAGE}{short}{parameters}").into()))
-}
-
-/// The parameters of a class, split at commas that are not inside parentheses.
-fn split(inside: &str) -> Vec<&str> {
-    let mut depth = 0usize;
-    let mut start = 0;
-    let mut parts = Vec::new();
-    for (at, character) in inside.char_indices() {
-        match character {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            ',' if depth == 0 => {
-                parts.push(&inside[start..at]);
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.push(&inside[start..]);
-    parts
-}
-
-fn native(class: &str) -> Option<DataType> {
-    Some(match class {
-        "AsciiType" => DataType::Ascii,
-        "BooleanType" => DataType::Boolean,
-        "ByteType" => DataType::TinyInt,
-        "BytesType" => DataType::Blob,
-        "CounterColumnType" => DataType::Counter,
-        "DecimalType" => DataType::Decimal,
-        "DoubleType" => DataType::Double,
-        "DurationType" => DataType::Duration,
-        "EmptyType" => DataType::Empty,
-        "FloatType" => DataType::Float,
-        "InetAddressType" => DataType::Inet,
-        "Int32Type" => DataType::Int,
-        "IntegerType" => DataType::VarInt,
-        "LongType" => DataType::BigInt,
-        "ShortType" => DataType::SmallInt,
-        "SimpleDateType" => DataType::Date,
-        "TimeType" => DataType::Time,
-        "TimeUUIDType" => DataType::TimeUuid,
-        "TimestampType" => DataType::Timestamp,
-        "UTF8Type" => DataType::Text,
-        "UUIDType" => DataType::Uuid,
-        _ => return None,
-    })
 }
 
 #[cfg(test)]
