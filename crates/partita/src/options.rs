@@ -28,7 +28,7 @@ pub struct ServeOptions {
     /// Do not offer ScyllaDB's sharding extension
     #[arg(long, env = "PARTITA_NO_SHARD_AWARE")]
     no_shard_aware: bool,
-    /// Address for /health and /metrics [default: 127.0.0.1:9180]
+    /// Address for /health and /metrics, which never ask for a password [default: 127.0.0.1:9180]
     #[arg(long, env = "PARTITA_HTTP", value_name = "ADDR")]
     http: Option<SocketAddr>,
     /// Number of shards, one thread each [default: the number of cores]
@@ -129,7 +129,7 @@ impl ServeOptions {
             AuthOption::None => Auth::None,
             AuthOption::Password => Auth::Password,
         };
-        check_exposure(&[cql, shard_aware], auth, merged.allow_anybody_on_the_network)?;
+        check_exposure(&[cql, shard_aware], http, auth, merged.allow_anybody_on_the_network)?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let server = Config {
             data: merged.data.clone().unwrap_or_else(|| PathBuf::from("partita-data")),
@@ -243,16 +243,21 @@ impl ServeOptions {
     }
 }
 
-/// Anybody on the network could read and delete everything: that takes more than a typo.
-fn check_exposure(addresses: &[SocketAddr], auth: Auth, allowed: bool) -> Result<(), String> {
-    let exposed = addresses.iter().find(|a| !a.ip().is_loopback());
-    match exposed {
-        Some(address) if auth == Auth::None && !allowed => Err(format!(
-            "{address} can be reached from other machines, and without authentication anybody there could read and delete all data. \
-             Use --auth password, or say --allow-anybody-on-the-network if that is what you want"
-        )),
-        _ => Ok(()),
+/// Anybody on the network could read and delete everything, or watch the metrics: that takes more than a typo.
+fn check_exposure(cql: &[SocketAddr], http: SocketAddr, auth: Auth, allowed: bool) -> Result<(), String> {
+    if allowed || auth != Auth::None {
+        return Ok(());
     }
+    let exposed = |address: &&SocketAddr| !address.ip().is_loopback();
+    let (address, harm) = match (cql.iter().find(exposed), Some(&http).filter(exposed)) {
+        (Some(address), _) => (address, "read and delete all data"),
+        (None, Some(address)) => (address, "read /metrics"),
+        (None, None) => return Ok(()),
+    };
+    Err(format!(
+        "{address} can be reached from other machines, and without authentication anybody there could {harm}. \
+         Use --auth password, or say --allow-anybody-on-the-network if that is what you want"
+    ))
 }
 
 #[cfg(test)]
@@ -275,6 +280,12 @@ mod tests {
     fn the_network_needs_authentication_or_plain_words() {
         let open = "cql = \"0.0.0.0:9042\"\n";
         let refused = options(open).resolve().err().unwrap();
+        assert!(refused.contains("--auth password"), "{refused}");
+        assert!(options(&format!("{open}auth = \"password\"")).resolve().is_ok());
+        assert!(options(&format!("{open}allow-anybody-on-the-network = true")).resolve().is_ok());
+        let open = "http = \"0.0.0.0:9180\"\n";
+        let refused = options(open).resolve().err().unwrap();
+        assert!(refused.starts_with("0.0.0.0:9180") && refused.contains("/metrics"), "{refused}");
         assert!(refused.contains("--auth password"), "{refused}");
         assert!(options(&format!("{open}auth = \"password\"")).resolve().is_ok());
         assert!(options(&format!("{open}allow-anybody-on-the-network = true")).resolve().is_ok());
@@ -306,6 +317,20 @@ mod tests {
             seen += 1;
         }
         assert!(seen > 20, "{seen} options");
+    }
+
+    /// The README tells of every option that a user needs.
+    #[test]
+    fn the_readme_names_every_option() {
+        let readme = include_str!("../../../README.md");
+        let command = ServeOptions::augment_args(clap::Command::new("serve"));
+        for argument in command.get_arguments().filter(|a| a.get_id() != "engine") {
+            let name = argument.get_long().unwrap();
+            assert!(
+                readme.contains(&format!("`--{name}")) || readme.contains(&format!(" --{name} ")),
+                "--{name}"
+            );
+        }
     }
 
     #[test]
