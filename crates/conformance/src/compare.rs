@@ -45,6 +45,15 @@ pub fn agrees(options: &Options, expected: &[String], actual: &[String]) -> bool
         }
 }
 
+/// Whether Cassandra failed inside in the same way; such errors name ports and threads.
+pub fn fails_alike(before: &[String], now: &[String]) -> bool {
+    let class = |lines: &[String]| match lines {
+        [only] => error(only).map(|(class, _)| class.to_string()).filter(|c| ESCAPED.contains(&c.as_str())),
+        _ => None,
+    };
+    class(before).is_some() && class(before) == class(now)
+}
+
 /// Cassandra learns that a full page was the last by answering an empty one; we know before.
 fn without_empty_page(lines: &[String]) -> &[String] {
     let Some(mark) = lines.iter().rposition(|line| line == NEXT_PAGE) else { return lines };
@@ -97,6 +106,15 @@ mod tests {
     fn agree(expected: &[&str], actual: &[&str]) -> bool {
         let own = |lines: &[&str]| lines.iter().map(|l| (*l).to_string()).collect::<Vec<_>>();
         agrees(&Options::default(), &own(expected), &own(actual))
+    }
+
+    #[test]
+    fn failures_inside_are_alike_when_their_class_is() {
+        let one = |text: &str| vec![text.to_string()];
+        let failure = one("error ReadFailure: UNKNOWN from /127.0.0.1:51145");
+        assert!(fails_alike(&failure, &one("error ReadFailure: UNKNOWN from /127.0.0.1:38971")));
+        assert!(!fails_alike(&failure, &one("error Server: x")));
+        assert!(!fails_alike(&one("error Invalid: a"), &one("error Invalid: b")));
     }
 
     #[test]

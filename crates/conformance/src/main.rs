@@ -121,8 +121,9 @@ fn record(arguments: &Arguments) -> Result<bool, String> {
             let lenient = step.options.shape
                 || step.options.class
                 || actual.iter().any(|line| line.starts_with("error "));
-            let same =
-                step.expected == actual || lenient && compare::agrees(&step.options, &step.expected, &actual);
+            let same = step.expected == actual
+                || lenient && compare::agrees(&step.options, &step.expected, &actual)
+                || compare::fails_alike(&step.expected, &actual);
             if !same {
                 changed += 1;
                 if arguments.check {

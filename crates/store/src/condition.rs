@@ -98,13 +98,13 @@ impl RowCheck {
         if self.exists.is_some_and(|wanted| wanted != subject.is_some()) {
             return Ok(false);
         }
+        // All of them, so that one that cannot be decided is told however the others turn out.
+        let mut holds = true;
         for condition in &self.conditions {
             let source = if condition.is_static { static_row } else { row };
-            if !condition.holds(source, now_seconds)? {
-                return Ok(false);
-            }
+            holds &= condition.holds(source, now_seconds)?;
         }
-        Ok(true)
+        Ok(holds)
     }
 }
 
@@ -124,6 +124,7 @@ impl CellCondition {
             Comparison::Contains => assemble::contains(&data_type, current, wanted, false),
             Comparison::ContainsKey => assemble::contains(&data_type, current, wanted, true),
             Comparison::Less | Comparison::LessOrEqual | Comparison::Greater | Comparison::GreaterOrEqual => {
+                self.refuse_empty()?;
                 let wanted = wanted.ok_or_else(|| {
                     let symbol = self.comparison.symbol();
                     StoreError::Invalid(format!("Invalid comparison with null for operator \"{symbol}\""))
@@ -131,6 +132,25 @@ impl CellCondition {
                 current.is_some_and(|value| self.ordered(compare(&data_type, value, wanted)))
             }
         })
+    }
+
+    /// A collection of cells cannot be empty, so nothing is less or greater than an empty one.
+    fn refuse_empty(&self) -> Result<(), StoreError> {
+        let kind = match &self.data_type {
+            _ if self.element.is_some() || !self.data_type.is_multi_cell() => return Ok(()),
+            DataType::List { .. } => "list",
+            DataType::Set { .. } => "set",
+            DataType::Map { .. } => "map",
+            _ => return Ok(()),
+        };
+        let is_empty = |value: &Vec<u8>| value.get(..4).is_none_or(|count| count == [0; 4]);
+        if self.values.iter().flatten().any(is_empty) {
+            let symbol = self.comparison.symbol();
+            return Err(StoreError::Invalid(format!(
+                "Invalid comparison with an empty {kind} for operator \"{symbol}\""
+            )));
+        }
+        Ok(())
     }
 
     fn ordered(&self, ordering: Ordering) -> bool {

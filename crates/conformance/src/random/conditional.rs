@@ -108,36 +108,59 @@ impl Maker<'_> {
         }
     }
 
-    /// Several statements on one partition, the first with a condition. The others assign whole values: Cassandra does
-    /// not read the rows that they name, so that removals from lists find nothing there (COMPAT.md). With conditions on
-    /// several rows, or statics among them, Cassandra shows only some of the columns of a failed batch; not compared.
+    /// Several statements on one partition, some of them with conditions, on rows and on statics. They assign whole
+    /// values: Cassandra reads only the rows that have conditions, so that removals from lists find nothing elsewhere
+    /// (COMPAT.md).
     fn batch_if(&mut self) -> String {
         // The partition is spelled the same in each statement, so its constants are in the text.
         self.unbound();
         let table = self.table;
-        let partition: Vec<String> = table.partition.iter().map(|c| self.value(c)).collect();
-        let in_partition: Vec<_> = table
-            .partition
-            .iter()
-            .zip(&partition)
-            .map(|(c, value)| format!("{} = {value}", c.name))
-            .collect();
-        let count = 1 + self.below(3);
+        let in_partition = self.equal(&table.partition);
+        let count = 1 + self.below(4);
+        let tested = self.below(count);
         let parts: Vec<_> = (0..count)
             .map(|index| {
+                let conditional = index == tested || self.chance(40);
+                if !table.statics.is_empty() && self.chance(20) {
+                    return self.static_part(&in_partition.join(" AND "), conditional);
+                }
                 let mut place = in_partition.clone();
                 place.extend(self.equal(&table.clustering));
-                let place = place.join(" AND ");
-                let regular: Vec<&Column> = table.regular.iter().collect();
-                let test =
-                    if index == 0 { format!(" IF {}", self.exists_or(&regular)) } else { String::new() };
-                if self.chance(30) {
-                    return format!("DELETE FROM t WHERE {place}{test}");
-                }
-                let column = self.one(&table.regular);
-                format!("UPDATE t SET {} = {} WHERE {place}{test}", column.name, self.written(column))
+                self.row_part(&place.join(" AND "), conditional)
             })
             .collect();
         format!("BEGIN BATCH {}; APPLY BATCH", parts.join("; "))
+    }
+
+    /// A statement of a conditional batch on one row.
+    fn row_part(&mut self, place: &str, conditional: bool) -> String {
+        let table = self.table;
+        let test = if conditional { self.batch_test(&table.data()) } else { String::new() };
+        if self.chance(30) {
+            return format!("DELETE FROM t WHERE {place}{test}");
+        }
+        let data = table.data();
+        let column = self.pick(&data);
+        format!("UPDATE t SET {} = {} WHERE {place}{test}", column.name, self.written(column))
+    }
+
+    /// Conditions of several statements can meet on one row, and which of them Cassandra looks at first is chance: none
+    /// that is refused when looked at, such as `v < {}`.
+    fn batch_test(&mut self, columns: &[&Column]) -> String {
+        let test = self.exists_or(columns);
+        let compares = test.contains(['<', '>']);
+        let empty = ["{}", "[]"].iter().any(|nothing| test.contains(nothing));
+        format!(" IF {}", if compares && empty { "EXISTS" } else { &test })
+    }
+
+    /// A statement of a conditional batch that writes a static column.
+    fn static_part(&mut self, place: &str, conditional: bool) -> String {
+        let statics: Vec<&Column> = self.table.statics.iter().collect();
+        let test = if conditional { self.batch_test(&statics) } else { String::new() };
+        let column = self.pick(&statics);
+        if self.chance(20) {
+            return format!("DELETE {} FROM t WHERE {place}{test}", column.name);
+        }
+        format!("UPDATE t SET {} = {} WHERE {place}{test}", column.name, self.written(column))
     }
 }

@@ -13,15 +13,12 @@ pub struct Maker<'a> {
     pub table: &'a Table,
     bound: bool,
     bind: Vec<String>,
-    /// No list element is named by its index any more: which of two failing statements of a batch is told first is not
-    /// compared.
-    pub whole_lists: bool,
 }
 
 impl<'a> Maker<'a> {
     pub fn new(random: &'a mut Seeded, table: &'a Table) -> Maker<'a> {
         let bound = random.chance(30);
-        Maker { random, table, bound, bind: Vec::new(), whole_lists: false }
+        Maker { random, table, bound, bind: Vec::new() }
     }
 
     /// The finished statement; `kind` is what the report counts it as.

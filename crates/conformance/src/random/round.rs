@@ -28,7 +28,8 @@ fn statements_of(seed: u64, round: u64) -> (usize, Vec<Sent>) {
     }
     let set_up = all.len();
     let mut now = NOW_BEGIN;
-    for _ in 0..STATEMENTS {
+    for place in 0..STATEMENTS {
+        let ending = place >= STATEMENTS - STATEMENTS / 5;
         now += u32::try_from(random.below(20)).unwrap_or_default();
         let mut sent = match random.below(1000) {
             0..2 => Sent::new("ALTER TABLE", table.grow(&mut random)),
@@ -37,7 +38,7 @@ fn statements_of(seed: u64, round: u64) -> (usize, Vec<Sent>) {
                 None => Sent::new("TRUNCATE", "TRUNCATE t".into()),
             },
             4..50 => wrong::statement(&mut random, &table),
-            50..150 if counters => counter::statement(&mut random),
+            50..150 if counters => counter::statement(&mut random, ending),
             150..550 => read::statement(&mut random, &table),
             _ => write::statement(&mut random, &table),
         };

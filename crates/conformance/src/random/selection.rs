@@ -186,7 +186,7 @@ impl Maker<'_> {
             ),
             2 => format!("{name} % {}", self.random.one_of(&["3", "(smallint)7"])),
             3 => format!("{name} / {}", self.random.one_of(&["2", "(bigint)4", "(float)0.5"])),
-            4 => format!("{}({name})", self.random.one_of(&["abs", "round"])),
+            4 => format!("{}({name})", self.random.one_of(&["abs", "round", "exp", "log", "log10"])),
             5 => format!(
                 "cast({name} AS {})",
                 self.random.one_of(&["text", "int", "bigint", "double", "varint", "decimal"])

@@ -85,7 +85,7 @@ impl Maker<'_> {
             (Kind::List(element), 1 | 2) => format!("{name} = {name} + [{}]", self.inside(element)),
             (Kind::List(element), 3) => format!("{name} = [{}] + {name}", self.inside(element)),
             (Kind::List(element), 4) => format!("{name} = {name} - [{}]", self.inside(element)),
-            (Kind::List(element), 5) if !self.whole_lists => {
+            (Kind::List(element), 5) => {
                 let index = self.below(2);
                 format!("{name}[{index}] = {}", self.of(element))
             }
@@ -135,7 +135,7 @@ impl Maker<'_> {
         match &column.kind {
             Kind::Map(key, _) if self.chance(60) => format!("{name}[{}]", self.of(key)),
             Kind::Set(element) if self.chance(60) => format!("{name}[{}]", self.of(element)),
-            Kind::List(_) if !self.whole_lists && self.chance(40) => format!("{name}[{}]", self.below(2)),
+            Kind::List(_) if self.chance(40) => format!("{name}[{}]", self.below(2)),
             Kind::Udt { fields, .. } if self.chance(60) => {
                 format!("{name}.{}", fields[self.below(fields.len())].0)
             }
@@ -195,7 +195,6 @@ impl Maker<'_> {
         let whole = self.table.stamps == Stamps::Chosen && self.chance(30);
         let using = if whole { self.using(true, false) } else { String::new() };
         let count = 1 + self.below(4);
-        self.whole_lists = count > 1;
         let parts: Vec<_> = (0..count)
             .map(|_| match self.below(3) {
                 0 => self.update(!whole),

@@ -54,6 +54,13 @@ fn selects_and_writes() {
           'partitions' | '1'
           'path' | 'writes the rows its key names'
           'condition' | 'IF conditions: one read and one write under the partition''s lock'
+        EXPLAIN SELECT * FROM t WHERE k = ? AND c > ?
+          'statement' | 'SELECT'
+          'table' | 'ks.t'
+          'class' | 'single partition'
+          'partitions' | '1'
+          'path' | 'key: a slice of rows by c of each partition'
+          'order' | 'as stored'
         EXPLAIN SELECT x FROM t
           invalid: Undefined column name x in table ks.t
         EXPLAIN TRUNCATE t

@@ -34,7 +34,8 @@ pub(super) fn decide(shard: &Shard, commit: &ConditionalCommit) -> Result<CasOut
     let mut rows = Vec::with_capacity(checks.len());
     for check in checks {
         let row = current.view(&check.position);
-        applied &= check.holds(row, current.view(&RowPosition::Static), *now_seconds)?;
+        // After one that fails the others are only looked at.
+        applied = applied && check.holds(row, current.view(&RowPosition::Static), *now_seconds)?;
         let row = current.payload(&check.position).cloned();
         rows.push(CurrentRow { position: check.position.clone(), row });
     }

@@ -8,7 +8,7 @@ use model::deletion::Deletion;
 use model::merge::RowMerger;
 use model::row::{RowView, RowWriter};
 use std::rc::Rc;
-use store::{Mutation, RowPosition, StoreError};
+use store::{DeferredOp, Mutation, RowPosition, StoreError};
 use tokio::sync::oneshot;
 
 impl Shard {
@@ -94,15 +94,24 @@ impl Shard {
             }
         }
         let mut resolved = Vec::with_capacity(together.len());
+        let mut refused: Option<Refused> = None;
         for mutation in together {
             let owner = self.owner_of(&mutation.key);
-            resolved.push(match mutation.deferred.is_empty() {
-                true => mutation,
-                false if owner == self.index => self.resolve(mutation, now_seconds)?,
+            let outcome = match mutation.deferred.is_empty() {
+                true => Ok(mutation),
+                false if owner == self.index => self.resolve(mutation, now_seconds),
                 false => self.resolve_remote(owner, mutation, now_seconds).await?,
-            });
+            };
+            match outcome {
+                Ok(mutation) => resolved.push(mutation),
+                // Of several wrong statements the first one is told, whichever partitions they are on.
+                Err(new) => match &refused {
+                    Some(earlier) if earlier.statement <= new.statement => {}
+                    _ => refused = Some(new),
+                },
+            }
         }
-        Ok(resolved)
+        refused.map_or(Ok(resolved), |refused| Err(refused.error))
     }
 
     async fn resolve_remote(
@@ -110,7 +119,7 @@ impl Shard {
         owner: usize,
         mutation: Mutation,
         now_seconds: u32,
-    ) -> Result<Mutation, StoreError> {
+    ) -> Result<Result<Mutation, Refused>, StoreError> {
         let (sender, receiver) = oneshot::channel();
         self.send(
             owner,
@@ -118,18 +127,30 @@ impl Shard {
                 let _ = sender.send(owner.resolve(mutation, now_seconds));
             }),
         )?;
-        receiver.await.map_err(|_| StoreError::Closed)?
+        receiver.await.map_err(|_| StoreError::Closed)
     }
 
-    /// Each operation sees what the earlier ones of the mutation have made of its row.
-    fn resolve(&self, mut mutation: Mutation, now_seconds: u32) -> Result<Mutation, StoreError> {
+    /// Each operation sees what the earlier ones of its statement have made of its row; counters also what the other
+    /// statements have.
+    fn resolve(&self, mut mutation: Mutation, now_seconds: u32) -> Result<Mutation, Refused> {
         let deferred = std::mem::take(&mut mutation.deferred);
+        let mut statement = deferred.first().map_or(0, |operation| operation.statement);
         let positions = deferred.iter().map(|operation| operation.position.clone());
-        let mut seen = self.current(mutation.table, &mutation.key, positions, now_seconds)?;
+        let before = self
+            .current(mutation.table, &mutation.key, positions, now_seconds)
+            .map_err(|error| Refused { statement, error })?;
+        let mut seen = before.clone();
         let mut writer = RowWriter::new();
         for operation in &deferred {
+            if std::mem::replace(&mut statement, operation.statement) != operation.statement
+                && !matches!(operation.op, DeferredOp::CounterAdd(_))
+            {
+                seen = before.clone();
+            }
             let current = seen.view(&operation.position);
-            operation.resolve(current, now_seconds, &mut writer)?;
+            operation
+                .resolve(current, now_seconds, &mut writer)
+                .map_err(|error| Refused { statement, error })?;
             if writer.is_empty() {
                 continue;
             }
@@ -146,6 +167,12 @@ impl Shard {
         }
         Ok(mutation)
     }
+}
+
+/// An operation that cannot be done, and whose it is.
+pub(super) struct Refused {
+    statement: u32,
+    error: StoreError,
 }
 
 /// The partitions whose current values a commit needs.

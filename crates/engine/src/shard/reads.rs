@@ -80,7 +80,7 @@ impl Shard {
 }
 
 /// Rows by position, as payloads.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct CurrentRows {
     rows: HashMap<RowPosition, Vec<u8>>,
 }

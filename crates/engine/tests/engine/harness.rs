@@ -117,6 +117,7 @@ pub fn add(table: TableId, key: &str, row: &str, delta: i64, at: i64) -> Mutatio
         column_name: "c".into(),
         timestamp: at,
         ttl: 0,
+        statement: 0,
         op: DeferredOp::CounterAdd(delta),
     });
     mutation

@@ -34,8 +34,8 @@ fn make(name: &str, arg: DataType, text: &str) -> Result<Function, QueryError> {
     let element = match &arg {
         DataType::List { element, .. } | DataType::Set { element, .. } => Some(element.clone()),
         DataType::Map { .. } => None,
-        _ if name.starts_with("map_") => return refuse("map"),
-        _ => return refuse("collection"),
+        _ if name == "collection_count" => return refuse("collection"),
+        _ => None,
     };
     let frozen = |element: &DataType| Arc::new(element.clone());
     let (returns, body): (DataType, super::Body) = match (name, &arg) {

@@ -1,14 +1,15 @@
 //! Batches: several writes as one commit.
 
-use super::build::Builder;
+use super::build::{Builder, Targets};
 use super::cells::as_i64;
 use super::conditional;
+use super::json::Document;
 use super::plan::WritePlan;
-use crate::context::Context;
+use crate::context::{Context, Request};
 use crate::error::QueryError;
 use crate::expr::{Evaluated, Expr};
 use crate::spec::Rows;
-use crate::values::Values;
+use crate::values::{Bound, Values};
 use model::key::PartitionKey;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -148,24 +149,46 @@ impl BatchPlan {
                 Evaluated::Unset => None,
             },
         };
+        let documents = self.documents(ctx, values)?;
+        let bound: Vec<Option<Vec<Bound<'_>>>> =
+            self.statements.iter().zip(&documents).map(|(plan, d)| d.as_ref()?.bound_for(plan)).collect();
+        let request = |place: usize| {
+            let own = values.get(place).copied().unwrap_or(ctx.request.values);
+            let values = bound.get(place).and_then(Option::as_ref).map_or(own, |bound| Values(bound));
+            Request { values, ..ctx.request }
+        };
+        // The partitions of all statements first, as Cassandra does: it decides which of two errors is told.
+        let mut partitions: Vec<Vec<PartitionKey>> = Vec::with_capacity(self.statements.len());
+        for (place, plan) in self.statements.iter().enumerate() {
+            let request = request(place);
+            partitions.push(builder(ctx, &request, batch_timestamp, place).partitions(plan)?);
+        }
         let mut merged = Merged::with_capacity(self.statements.len());
-        for (plan, values) in self.statements.iter().zip(values) {
-            let mut request = ctx.request;
-            request.values = *values;
-            let document;
-            let bound;
-            if let Some(source) = &plan.json {
-                document = super::json::Document::parse(source, &request, ctx.ids)?;
-                bound = document.bound(source);
-                request.values = Values(&bound);
-            }
-            let builder = Builder { request: &request, ids: ctx.ids, batch_timestamp, conditional: false };
+        for (place, (plan, partitions)) in self.statements.iter().zip(partitions).enumerate() {
+            let request = request(place);
+            let builder = builder(ctx, &request, batch_timestamp, place);
+            let rows = builder.rows(plan)?;
             let stamp = builder.stamp(plan)?;
-            let targets = builder.targets(plan)?;
-            let mutations = builder.mutations(plan, targets, &stamp)?;
+            let mutations = builder.mutations(plan, Targets { partitions, rows }, &stamp)?;
             mutations.into_iter().filter(|mutation| !mutation.is_empty()).for_each(|m| merged.add(m));
         }
         Ok(merged.mutations)
+    }
+
+    /// The JSON documents of the statements that have one; nothing when none has.
+    fn documents<S: Store>(
+        &self,
+        ctx: &Context<'_, S>,
+        values: &[Values<'_>],
+    ) -> Result<Vec<Option<Document>>, QueryError> {
+        if self.statements.iter().all(|plan| plan.json.is_none()) {
+            return Ok(Vec::new());
+        }
+        let document = |(plan, values): (&Arc<WritePlan>, &Values<'_>)| {
+            let request = Request { values: *values, ..ctx.request };
+            plan.json.as_ref().map(|source| Document::parse(source, &request, ctx.ids)).transpose()
+        };
+        self.statements.iter().zip(values).map(document).collect()
     }
 
     /// Large batches over several partitions hurt: warn, then refuse, as Cassandra does.
@@ -199,6 +222,15 @@ impl BatchPlan {
         }
         Ok(())
     }
+}
+
+fn builder<'a, 'r, S: Store>(
+    ctx: &'r Context<'_, S>,
+    request: &'r Request<'a>,
+    batch_timestamp: Option<i64>,
+    place: usize,
+) -> Builder<'a, 'r> {
+    Builder { request, ids: ctx.ids, batch_timestamp, conditional: false, statement: place as u32 }
 }
 
 #[cfg(test)]

@@ -40,13 +40,15 @@ pub(super) struct Builder<'a, 'r> {
     /// The timestamp of the batch the statement is in, if it has one.
     pub batch_timestamp: Option<i64>,
     pub conditional: bool,
+    /// The place of the statement in its batch.
+    pub statement: u32,
 }
 
 impl<'a> Builder<'a, '_> {
     pub fn stamp(&self, plan: &'a WritePlan) -> Result<Stamp, QueryError> {
         let timestamp = self.timestamp(plan)?;
         let (ttl, now_seconds) = (self.ttl(plan)?, self.request.now_seconds);
-        Ok(Stamp { timestamp, conditional: self.conditional, ttl, now_seconds })
+        Ok(Stamp { timestamp, conditional: self.conditional, ttl, now_seconds, statement: self.statement })
     }
 
     fn timestamp(&self, plan: &'a WritePlan) -> Result<i64, QueryError> {
@@ -90,36 +92,49 @@ impl<'a> Builder<'a, '_> {
     }
 
     pub fn targets(&self, plan: &'a WritePlan) -> Result<Targets, QueryError> {
+        let partitions = self.partitions(plan)?;
+        Ok(Targets { partitions, rows: self.rows(plan)? })
+    }
+
+    pub fn partitions(&self, plan: &'a WritePlan) -> Result<Vec<PartitionKey>, QueryError> {
         match &plan.keys {
-            Keys::Values { partition, clustering } => {
+            Keys::Values { partition, .. } => {
                 let partition = self.key_values(plan, partition, true)?;
-                let partitions = vec![key::partition_key(&plan.table, partition.as_slice())?];
-                let rows = if plan.statics_only && clustering.is_empty() {
-                    RowTargets::None
-                } else {
-                    let clustering = self.key_values(plan, clustering, false)?;
-                    RowTargets::Rows(vec![key::clustering_key(&plan.table, clustering.as_slice())?])
-                };
-                Ok(Targets { partitions, rows })
+                Ok(vec![key::partition_key(&plan.table, partition.as_slice())?])
+            }
+            Keys::Where(restrictions) => restrictions.keys(self.request, self.ids),
+        }
+    }
+
+    pub fn rows(&self, plan: &'a WritePlan) -> Result<RowTargets, QueryError> {
+        match &plan.keys {
+            Keys::Values { clustering, .. } if plan.statics_only && clustering.is_empty() => {
+                Ok(RowTargets::None)
+            }
+            Keys::Values { clustering, .. } => {
+                let clustering = self.key_values(plan, clustering, false)?;
+                Ok(RowTargets::Rows(vec![key::clustering_key(&plan.table, clustering.as_slice())?]))
             }
             Keys::Where(restrictions) => self.restricted(plan, restrictions),
         }
     }
 
-    fn restricted(&self, plan: &'a WritePlan, restrictions: &'a Restrictions) -> Result<Targets, QueryError> {
-        let partitions = restrictions.keys(self.request, self.ids)?;
+    fn restricted(
+        &self,
+        plan: &'a WritePlan,
+        restrictions: &'a Restrictions,
+    ) -> Result<RowTargets, QueryError> {
         let whole_partition = plan.kind == WriteKind::Delete
             && plan.assignments.is_empty()
             && restrictions.clustering.is_empty()
             && !plan.table.clustering.is_empty();
-        let rows = if plan.statics_only || whole_partition {
+        Ok(if plan.statics_only || whole_partition {
             RowTargets::None
         } else if restrictions.names_rows() {
             RowTargets::Rows(restrictions.rows(self.request, self.ids)?)
         } else {
             RowTargets::Ranges(restrictions.slices(self.request, self.ids)?)
-        };
-        Ok(Targets { partitions, rows })
+        })
     }
 
     fn key_values(
@@ -166,6 +181,7 @@ impl<'a> Builder<'a, '_> {
         Ok(out)
     }
 
+    /// Rows first, then statics: what is wrong with a row is told before what is wrong with a static column.
     fn write_rows(
         &self,
         plan: &'a WritePlan,
@@ -175,6 +191,9 @@ impl<'a> Builder<'a, '_> {
     ) -> Result<(), QueryError> {
         let drafter = Drafter { request: self.request, ids: self.ids };
         let mut writer = RowWriter::with_capacity(ROW_BYTES);
+        if let RowTargets::Rows(rows) = targets {
+            write_regulars(&drafter, plan, rows, stamp, &mut writer, mutation)?;
+        }
         if plan.assignments.iter().any(|a| a.is_static) {
             let mut drafts = Drafts::default();
             for assignment in plan.assignments.iter().filter(|a| a.is_static) {
@@ -187,37 +206,47 @@ impl<'a> Builder<'a, '_> {
             }
             mutation.deferred.extend(drafts.deferred(&RowPosition::Static, stamp));
         }
-        let RowTargets::Rows(rows) = targets else { return Ok(()) };
-        // Only an INSERT leaves a row marker; counters have none.
-        let marker = (plan.kind == WriteKind::Insert && !plan.is_counter()).then(|| stamp.marker());
-        if is_simple(plan) {
-            return rows.iter().try_for_each(|clustering| {
-                writer.begin(stamp.timestamp, marker, Deletion::NONE);
-                for assignment in &plan.assignments {
-                    drafter.write_simple(assignment, stamp, &mut writer)?;
-                }
-                if !writer.is_empty() {
-                    mutation.row(clustering, writer.view());
-                }
-                Ok(())
-            });
-        }
-        for clustering in rows {
-            let mut drafts = Drafts { cells: Vec::with_capacity(plan.assignments.len()), deferred: vec![] };
-            for assignment in plan.assignments.iter().filter(|a| !a.is_static) {
-                drafter.assign(assignment, &mut drafts)?;
-            }
+        Ok(())
+    }
+}
+
+fn write_regulars<'a>(
+    drafter: &Drafter<'a, '_>,
+    plan: &'a WritePlan,
+    rows: &[Vec<u8>],
+    stamp: &Stamp,
+    writer: &mut RowWriter,
+    mutation: &mut Mutation,
+) -> Result<(), QueryError> {
+    // Only an INSERT leaves a row marker; counters have none.
+    let marker = (plan.kind == WriteKind::Insert && !plan.is_counter()).then(|| stamp.marker());
+    if is_simple(plan) {
+        return rows.iter().try_for_each(|clustering| {
             writer.begin(stamp.timestamp, marker, Deletion::NONE);
-            drafts.write(stamp, &mut writer);
+            for assignment in &plan.assignments {
+                drafter.write_simple(assignment, stamp, writer)?;
+            }
             if !writer.is_empty() {
                 mutation.row(clustering, writer.view());
             }
-            if !drafts.deferred.is_empty() {
-                mutation.deferred.extend(drafts.deferred(&RowPosition::Row(clustering.clone()), stamp));
-            }
-        }
-        Ok(())
+            Ok(())
+        });
     }
+    for clustering in rows {
+        let mut drafts = Drafts { cells: Vec::with_capacity(plan.assignments.len()), deferred: vec![] };
+        for assignment in plan.assignments.iter().filter(|a| !a.is_static) {
+            drafter.assign(assignment, &mut drafts)?;
+        }
+        writer.begin(stamp.timestamp, marker, Deletion::NONE);
+        drafts.write(stamp, writer);
+        if !writer.is_empty() {
+            mutation.row(clustering, writer.view());
+        }
+        if !drafts.deferred.is_empty() {
+            mutation.deferred.extend(drafts.deferred(&RowPosition::Row(clustering.clone()), stamp));
+        }
+    }
+    Ok(())
 }
 
 /// Whether every assignment makes at most one cell, in column order: then there is nothing to sort and merge.

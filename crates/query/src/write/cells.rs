@@ -30,6 +30,8 @@ pub(super) struct Stamp {
     /// Zero: for ever.
     pub ttl: u32,
     pub now_seconds: u32,
+    /// The place of the statement in its batch.
+    pub statement: u32,
 }
 
 impl Stamp {
@@ -422,6 +424,7 @@ impl<'a> Drafts<'a> {
             column_name,
             timestamp: stamp.timestamp,
             ttl: stamp.ttl,
+            statement: stamp.statement,
             op,
         })
     }

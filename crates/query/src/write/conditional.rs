@@ -10,7 +10,6 @@ use crate::expr::{Evaluated, Expr};
 use crate::spec::Rows;
 use crate::values::Values;
 use model::key::PartitionKey;
-use model::types::DataType;
 use store::{
     CellCondition, Comparison, ConditionalCommit, Element, Mutation, RowCheck, RowPosition, Store, TableId,
 };
@@ -47,7 +46,7 @@ pub fn commit<S: Store>(
     let mut partition: Option<(TableId, PartitionKey)> = None;
     let mut checks: Vec<RowCheck> = Vec::new();
     let mut mutations: Vec<Mutation> = Vec::new();
-    for (plan, values) in plans.iter().zip(values) {
+    for (place, (plan, values)) in plans.iter().zip(values).enumerate() {
         let mut request = ctx.request;
         request.values = *values;
         let document;
@@ -57,7 +56,13 @@ pub fn commit<S: Store>(
             bound = document.bound(source);
             request.values = Values(&bound);
         }
-        let builder = Builder { request: &request, ids: ctx.ids, batch_timestamp: None, conditional: true };
+        let builder = Builder {
+            request: &request,
+            ids: ctx.ids,
+            batch_timestamp: None,
+            conditional: true,
+            statement: place as u32,
+        };
         let stamp = builder.stamp(plan)?;
         let targets = builder.targets(plan)?;
         check_partition(plan, &targets, &mut partition)?;
@@ -66,7 +71,8 @@ pub fn commit<S: Store>(
         }
         mutations.extend(builder.mutations(plan, targets, &stamp)?);
     }
-    checks.iter().flat_map(|check| &check.conditions).try_for_each(refuse_empty)?;
+    // Statics first, then the rows in their order: the first check that fails, or cannot be made, decides.
+    checks.sort_by(|a, b| place(&a.position).cmp(&place(&b.position)));
     let Some((table, key)) = partition else {
         return Err(QueryError::invalid("A conditional batch needs at least one statement"));
     };
@@ -106,7 +112,14 @@ fn check_partition(
     Ok(())
 }
 
-/// Conditions of several statements on one row become one check of that row.
+fn place(position: &RowPosition) -> Option<&[u8]> {
+    match position {
+        RowPosition::Static => None,
+        RowPosition::Row(clustering) => Some(clustering),
+    }
+}
+
+/// The checks of one statement: conditions on statics are a check of the static row, whichever row the statement names.
 fn add_check<S: Store>(
     plan: &WritePlan,
     targets: &Targets,
@@ -114,54 +127,91 @@ fn add_check<S: Store>(
     ctx: &Context<'_, S>,
     checks: &mut Vec<RowCheck>,
 ) -> Result<(), QueryError> {
-    let position = match &targets.rows {
-        RowTargets::None => RowPosition::Static,
-        RowTargets::Rows(rows) => match &rows[..] {
-            [row] => RowPosition::Row(row.clone()),
-            _ => {
-                let what = if plan.kind == WriteKind::Delete { "deletions" } else { "updates" };
-                return Err(QueryError::invalid(format!(
-                    "IN on the clustering key columns is not supported with conditional {what}"
-                )));
-            }
-        },
-        RowTargets::Ranges(_) => {
-            return Err(QueryError::invalid(
-                "DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to use IF conditions",
-            ));
-        }
-    };
-    let (exists, conditions) = match &plan.condition {
-        Some(ConditionPlan::NotExists) => (Some(false), Vec::new()),
-        Some(ConditionPlan::Exists) => (Some(true), Vec::new()),
+    let position = position(plan, targets)?;
+    let columns = || plan.table.living_columns();
+    match &plan.condition {
+        None => Ok(()),
+        Some(ConditionPlan::NotExists) => add_existence(checks, position, false, columns),
+        Some(ConditionPlan::Exists) => add_existence(checks, position, true, columns),
         Some(ConditionPlan::Columns(list)) => {
-            let conditions = list.iter().map(|c| c.evaluate(request, ctx)).collect::<Result<_, _>>()?;
-            (None, conditions)
-        }
-        None => (None, Vec::new()),
-    };
-    match checks.iter_mut().find(|c| c.position == position) {
-        Some(check) if check.exists.is_some() && exists.is_some() && check.exists != exists => {
-            return Err(QueryError::invalid(
-                "Cannot mix IF EXISTS and IF NOT EXISTS conditions for the same row",
-            ));
-        }
-        Some(check) if check.exists.is_some() != exists.is_some() => {
-            let not = if exists == Some(true) { "" } else { "NOT " };
-            return Err(QueryError::invalid(format!(
-                "Cannot mix IF conditions and IF {not}EXISTS for the same row"
-            )));
-        }
-        Some(check) => {
-            check.exists = check.exists.or(exists);
-            check.conditions.extend(conditions);
-        }
-        None => {
-            let columns = plan.table.living_columns();
-            checks.push(RowCheck { position, exists, conditions, columns });
+            let conditions: Vec<CellCondition> =
+                list.iter().map(|c| c.evaluate(request, ctx)).collect::<Result<_, _>>()?;
+            let (statics, regulars): (Vec<_>, Vec<_>) = conditions.into_iter().partition(|c| c.is_static);
+            for (position, conditions) in [(position, regulars), (RowPosition::Static, statics)] {
+                if !conditions.is_empty() {
+                    add_conditions(checks, position, conditions, columns)?;
+                }
+            }
+            Ok(())
         }
     }
-    Ok(())
+}
+
+/// The row that a conditional statement names.
+fn position(plan: &WritePlan, targets: &Targets) -> Result<RowPosition, QueryError> {
+    match &targets.rows {
+        RowTargets::None => Ok(RowPosition::Static),
+        RowTargets::Rows(rows) => match &rows[..] {
+            [row] => Ok(RowPosition::Row(row.clone())),
+            _ => {
+                let what = if plan.kind == WriteKind::Delete { "deletions" } else { "updates" };
+                Err(QueryError::invalid(format!(
+                    "IN on the clustering key columns is not supported with conditional {what}"
+                )))
+            }
+        },
+        RowTargets::Ranges(_) => Err(QueryError::invalid(
+            "DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to use IF conditions",
+        )),
+    }
+}
+
+type Living = Option<std::sync::Arc<[model::row::ColumnId]>>;
+
+fn add_existence(
+    checks: &mut Vec<RowCheck>,
+    position: RowPosition,
+    wanted: bool,
+    columns: impl Fn() -> Living,
+) -> Result<(), QueryError> {
+    match checks.iter().find(|c| c.position == position) {
+        Some(check) if check.exists == Some(wanted) => Ok(()),
+        Some(check) if check.exists.is_some() => {
+            Err(QueryError::invalid("Cannot mix IF EXISTS and IF NOT EXISTS conditions for the same row"))
+        }
+        Some(_) => {
+            let not = if wanted { "" } else { "NOT " };
+            let text = format!("Cannot mix IF conditions and IF {not}EXISTS for the same row");
+            Err(QueryError::invalid(text))
+        }
+        None => {
+            let exists = Some(wanted);
+            checks.push(RowCheck { position, exists, conditions: Vec::new(), columns: columns() });
+            Ok(())
+        }
+    }
+}
+
+/// Conditions of several statements on one row become one check of that row.
+fn add_conditions(
+    checks: &mut Vec<RowCheck>,
+    position: RowPosition,
+    conditions: Vec<CellCondition>,
+    columns: impl Fn() -> Living,
+) -> Result<(), QueryError> {
+    match checks.iter_mut().find(|c| c.position == position) {
+        Some(check) if check.exists.is_some() => {
+            Err(QueryError::invalid("Cannot mix IF conditions and IF NOT EXISTS for the same row"))
+        }
+        Some(check) => {
+            check.conditions.extend(conditions);
+            Ok(())
+        }
+        None => {
+            checks.push(RowCheck { position, exists: None, conditions, columns: columns() });
+            Ok(())
+        }
+    }
 }
 
 impl Conditions {
@@ -225,27 +275,4 @@ impl Conditions {
             values,
         })
     }
-}
-
-/// A collection of cells cannot be empty, so nothing is less or greater than an empty one.
-fn refuse_empty(condition: &CellCondition) -> Result<(), QueryError> {
-    use Comparison::{Greater, GreaterOrEqual, Less, LessOrEqual};
-    let ordered = matches!(condition.comparison, Less | LessOrEqual | Greater | GreaterOrEqual);
-    if !ordered || condition.element.is_some() || !condition.data_type.is_multi_cell() {
-        return Ok(());
-    }
-    let kind = match &condition.data_type {
-        DataType::List { .. } => "list",
-        DataType::Set { .. } => "set",
-        DataType::Map { .. } => "map",
-        _ => return Ok(()),
-    };
-    let is_empty = |value: &Vec<u8>| value.get(..4).is_none_or(|count| count == [0; 4]);
-    if condition.values.iter().flatten().any(is_empty) {
-        let symbol = condition.comparison.symbol();
-        return Err(QueryError::invalid(format!(
-            "Invalid comparison with an empty {kind} for operator \"{symbol}\""
-        )));
-    }
-    Ok(())
 }

@@ -47,7 +47,13 @@ async fn execute_with<S: Store>(ctx: &Context<'_, S>, plan: &WritePlan) -> Resul
 
 /// What a statement without conditions and JSON commits; `None` when it writes nothing.
 pub fn commit<S: Store>(ctx: &Context<'_, S>, plan: &WritePlan) -> Result<Option<Commit>, QueryError> {
-    let builder = Builder { request: &ctx.request, ids: ctx.ids, batch_timestamp: None, conditional: false };
+    let builder = Builder {
+        request: &ctx.request,
+        ids: ctx.ids,
+        batch_timestamp: None,
+        conditional: false,
+        statement: 0,
+    };
     let stamp = builder.stamp(plan)?;
     let targets = builder.targets(plan)?;
     let mut mutations = builder.mutations(plan, targets, &stamp)?;

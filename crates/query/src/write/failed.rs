@@ -23,7 +23,7 @@ pub(super) struct Looked {
     rows: Vec<Vec<u8>>,
     /// All regular columns are read: some statement names rows.
     regulars: bool,
-    /// All static columns are read: some statement writes one.
+    /// All static columns are read: some statement with a condition writes one.
     statics: bool,
 }
 
@@ -37,7 +37,8 @@ impl Looked {
         };
         let mut rows: Vec<Vec<u8>> = checks.iter().filter(on_row).filter_map(clustering).collect();
         rows.sort();
-        let statics = plans.iter().any(|p| p.assignments.iter().any(|a| a.is_static));
+        let writes_statics = |p: &&WritePlan| p.assignments.iter().any(|a| a.is_static);
+        let statics = plans.iter().any(|p| p.is_conditional() && writes_statics(p));
         Looked { rows, regulars: plans.iter().any(names_rows), statics }
     }
 
@@ -146,14 +147,14 @@ fn rows(
         return applied_only(first, true);
     }
     let columns = shown_columns(plans, batch);
-    let page = Page { plan: first, outcome, looked, columns: &columns, now_seconds };
+    let page = Page { plan: first, plans, outcome, looked, columns: &columns, now_seconds };
     let mut body = Vec::new();
     let mut count = shown.len() as u32;
     for row in &shown {
         page.put(Some(row), &mut body);
     }
     if shown.is_empty() {
-        if !page.has_statics(plans) {
+        if !page.has_statics() {
             return applied_only(first, false);
         }
         page.put(None, &mut body);
@@ -261,6 +262,7 @@ impl Sink for FirstRow {
 /// Writes rows of the answer.
 struct Page<'a> {
     plan: &'a WritePlan,
+    plans: &'a [&'a WritePlan],
     outcome: &'a CasOutcome,
     looked: &'a Looked,
     columns: &'a [&'a Column],
@@ -272,15 +274,17 @@ impl Page<'_> {
         self.outcome.static_row.as_deref().and_then(RowView::from_payload)
     }
 
+    /// Existence reads statics only where some are written; a condition reads the one that it names.
+    fn reads(&self, column: &Column) -> bool {
+        self.looked.statics || self.plans.iter().flat_map(condition_columns).any(|name| *name == *column.name)
+    }
+
     /// Whether a static column that was read has a value; others do not make the partition visible.
-    fn has_statics(&self, plans: &[&WritePlan]) -> bool {
+    fn has_statics(&self) -> bool {
         let Some(row) = self.static_row() else { return false };
         let has_value = |c: &Column| assemble_column(row, c.id, &c.data_type, self.now_seconds).is_some();
-        let read = |c: &Column| {
-            self.looked.statics || plans.iter().flat_map(condition_columns).any(|name| *name == *c.name)
-        };
         let mut statics = self.plan.table.columns().filter(|c| c.kind == ColumnKind::Static);
-        statics.any(|c| read(c) && has_value(c))
+        statics.any(|c| self.reads(c) && has_value(c))
     }
 
     /// Without a row, what is known is the partition and its static columns.
@@ -312,11 +316,10 @@ impl Page<'_> {
         }
     }
 
-    /// Columns that were not read are shown as null: existence reads statics and regulars only where some are written.
+    /// Columns that were not read are shown as null.
     fn source<'r>(&'r self, column: &Column, row: Option<RowView<'r>>) -> Option<RowView<'r>> {
-        let existence = tests_existence(&self.plan);
         match column.kind {
-            ColumnKind::Static => self.static_row().filter(|_| self.looked.statics || !existence),
+            ColumnKind::Static => self.static_row().filter(|_| self.reads(column)),
             _ => row.filter(|_| self.looked.regulars),
         }
     }

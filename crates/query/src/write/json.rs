@@ -1,6 +1,6 @@
 //! INSERT JSON: a document becomes one bound value per column.
 
-use super::plan::JsonSource;
+use super::plan::{JsonSource, WritePlan};
 use crate::context::{Ids, Request};
 use crate::error::QueryError;
 use crate::expr::Evaluated;
@@ -48,6 +48,11 @@ impl Document {
             };
         }
         Ok(Document { values })
+    }
+
+    /// The values for the statement that the document belongs to.
+    pub fn bound_for(&self, plan: &WritePlan) -> Option<Vec<Bound<'_>>> {
+        plan.json.as_ref().map(|source| self.bound(source))
     }
 
     pub fn bound(&self, source: &JsonSource) -> Vec<Bound<'_>> {

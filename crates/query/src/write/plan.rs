@@ -108,6 +108,13 @@ pub enum ConditionPlan {
     Columns(Vec<Conditions>),
 }
 
+impl ConditionPlan {
+    /// Whether a regular column is named: then the statement must name a row.
+    pub fn is_on_rows(&self) -> bool {
+        matches!(self, ConditionPlan::Columns(list) if list.iter().any(|c| !c.is_static))
+    }
+}
+
 /// One condition on a column, element or field.
 #[derive(Clone, Debug)]
 pub struct Conditions {

@@ -143,7 +143,10 @@ async fn execute(
     let outcome = async {
         check_consistency(statement, params)?;
         let values = bind_values(statement, &params.values)?;
-        if matches!(metadata, reply::Metadata::Full) && values.len() != statement.prepared.markers.len() {
+        // What a statement costs can be told without its values.
+        let needs_values = !matches!(statement.prepared.plan, Plan::Explain(_));
+        let complete = values.len() == statement.prepared.markers.len();
+        if matches!(metadata, reply::Metadata::Full) && needs_values && !complete {
             // A statement that was not prepared is refused in other words.
             return Err(QueryError::invalid("Invalid amount of bind variables"));
         }

@@ -139,6 +139,7 @@ fn counters_add_up_and_lists_change_by_index() {
         column_name: "c".into(),
         timestamp: 5,
         ttl: 0,
+        statement: 0,
         op: crate::DeferredOp::CounterAdd(delta),
     };
     for delta in [3, -1, 40] {

@@ -65,12 +65,17 @@ impl Binder<'_, '_> {
         receiver: &str,
         kind: &str,
     ) -> Result<Vec<Expr>, QueryError> {
+        let refusal = |part: &ast::Expr| {
+            let value = term_text(part);
+            format!("Invalid {kind} literal for {receiver}: value {value} is not of type {element}")
+        };
+        // All are tested before one is looked at closely, here and below, as Cassandra does: it decides what is told.
+        // Vectors are the exception.
+        let first = if kind == "vector" { &[] } else { parts };
+        first.iter().try_for_each(|part| self.must_fit(part, element, || refusal(part)))?;
         let mut bound = Vec::with_capacity(parts.len());
         for part in parts {
-            self.must_fit(part, element, || {
-                let value = term_text(part);
-                format!("Invalid {kind} literal for {receiver}: value {value} is not of type {element}")
-            })?;
+            self.must_fit(part, element, || refusal(part))?;
             bound.push(self.bind(part, element, &part_name("value", receiver))?);
         }
         Ok(bound)
@@ -95,7 +100,6 @@ impl Binder<'_, '_> {
         let DataType::Map { key: key_type, value: value_type, .. } = expected else {
             return Err(wrong("map", receiver, expected));
         };
-        let mut bound = Vec::with_capacity(entries.len());
         for (key, value) in entries {
             self.must_fit(key, key_type, || {
                 let key = term_text(key);
@@ -105,6 +109,9 @@ impl Binder<'_, '_> {
                 let value = term_text(value);
                 format!("Invalid map literal for {receiver}: value {value} is not of type {value_type}")
             })?;
+        }
+        let mut bound = Vec::with_capacity(entries.len());
+        for (key, value) in entries {
             let key = self.bind(key, key_type, &part_name("key", receiver))?;
             let value = self.bind(value, value_type, &part_name("value", receiver))?;
             self.must_be_known(&[key.clone(), value.clone()], receiver, "map")?;
@@ -135,19 +142,23 @@ impl Binder<'_, '_> {
                 udt.name
             )));
         }
-        let mut bound = Vec::with_capacity(udt.fields.len());
+        let given =
+            |name: &str| fields.iter().rev().find(|(n, _)| n.as_str() == name).map(|(_, value)| value);
         for field in udt.fields.iter() {
-            let Some((_, value)) = fields.iter().rev().find(|(name, _)| name.as_str() == &*field.name) else {
-                bound.push(Expr::null(field.data_type.clone()));
-                continue;
-            };
+            let Some(value) = given(&field.name) else { continue };
             self.must_fit(value, &field.data_type, || {
                 format!(
                     "Invalid user type literal for {receiver}: field {} is not of type {}",
                     field.name, field.data_type
                 )
             })?;
-            bound.push(self.bind(value, &field.data_type, &format!("{receiver}.{}", field.name))?);
+        }
+        let mut bound = Vec::with_capacity(udt.fields.len());
+        for field in udt.fields.iter() {
+            bound.push(match given(&field.name) {
+                Some(value) => self.bind(value, &field.data_type, &format!("{receiver}.{}", field.name))?,
+                None => Expr::null(field.data_type.clone()),
+            });
         }
         Ok(Expr::new(expected.clone(), Node::UserType(bound)))
     }
@@ -158,31 +169,22 @@ impl Binder<'_, '_> {
         expected: &DataType,
         receiver: &str,
     ) -> Result<Expr, QueryError> {
-        let components: Vec<DataType> = match expected {
-            DataType::Tuple(components) => components.to_vec(),
-            // A user-defined type is a tuple with names.
-            DataType::Udt(udt) if udt.frozen && (2..=udt.fields.len()).contains(&parts.len()) => {
-                udt.fields.iter().map(|f| f.data_type.clone()).collect()
-            }
+        let components: Vec<DataType> = match (expected, parts) {
+            (DataType::Tuple(components), _) => components.to_vec(),
             // One part in parentheses is just that part where no tuple is wanted.
-            _ => {
-                return match parts {
-                    [only] => self.bind(only, expected, receiver),
-                    _ if matches!(expected, DataType::Udt(udt) if parts.len() > udt.fields.len()) => {
-                        let DataType::Udt(udt) = expected else {
-                            return Err(wrong("tuple type", receiver, expected));
-                        };
-                        Err(QueryError::invalid(format!(
-                            "Invalid tuple literal for {receiver}: too many elements. Type {} expects {} but got {}",
-                            udt.name,
-                            udt.fields.len(),
-                            parts.len()
-                        )))
-                    }
-                    _ => Err(wrong("tuple type", receiver, expected)),
-                };
+            (_, [only]) if self.test(only, expected) != Assignable::No => {
+                return self.bind(only, expected, receiver);
             }
+            // A user-defined type is a tuple with names.
+            (DataType::Udt(udt), _) => udt.fields.iter().map(|f| f.data_type.clone()).collect(),
+            (_, [only]) => return self.bind(only, expected, receiver),
+            _ => return Err(wrong("tuple type", receiver, expected)),
         };
+        for (i, (part, component)) in parts.iter().zip(components.iter()).enumerate() {
+            self.must_fit(part, component, || {
+                format!("Invalid tuple literal for {receiver}: component {i} is not of type {component}")
+            })?;
+        }
         if parts.len() > components.len() {
             return Err(QueryError::invalid(format!(
                 "Invalid tuple literal for {receiver}: too many elements. Type {expected} expects {} but got {}",
@@ -192,10 +194,10 @@ impl Binder<'_, '_> {
         }
         let mut bound = Vec::with_capacity(parts.len());
         for (i, (part, component)) in parts.iter().zip(components.iter()).enumerate() {
-            self.must_fit(part, component, || {
-                format!("Invalid tuple literal for {receiver}: component {i} is not of type {component}")
-            })?;
             bound.push(self.bind(part, component, &format!("{receiver}[{i}]"))?);
+        }
+        if matches!(expected, DataType::Udt(udt) if !udt.frozen || parts.len() < 2) {
+            return Err(wrong("tuple type", receiver, expected));
         }
         Ok(Expr::new(expected.clone(), Node::Tuple(bound)))
     }

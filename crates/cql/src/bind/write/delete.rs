@@ -6,7 +6,7 @@ use super::super::restrictions::{StatementKind, bind_write_where};
 use super::{assign, by_column, check, condition, target, using};
 use cql_syntax::ast;
 use query::QueryError;
-use query::write::{Keys, WriteKind, WritePlan};
+use query::write::{ConditionPlan, Keys, WriteKind, WritePlan};
 
 pub fn bind(scope: Scope<'_>, delete: &ast::Delete, markers: &mut Markers) -> Result<WritePlan, QueryError> {
     let table = target(scope, &delete.table)?;
@@ -26,19 +26,26 @@ pub fn bind(scope: Scope<'_>, delete: &ast::Delete, markers: &mut Markers) -> Re
         assignments.push(assign::delete(scope, table, target, markers)?);
     }
     let columns = !assignments.is_empty();
-    let statics_only = columns && assignments.iter().all(|a| a.is_static);
+    let on_rows = condition.as_ref().is_some_and(ConditionPlan::is_on_rows);
+    let only_statics = columns && assignments.iter().all(|a| a.is_static);
+    let statics_only = only_statics && !on_rows;
     let kind = StatementKind::Delete;
     let clause = bind_write_where(scope, table, &delete.relations, kind, statics_only, markers)?;
     let restrictions = clause.restrictions;
     let names_rows = restrictions.names_rows();
     // A static column may be deleted through a row's full key too: the row itself is not touched.
-    if columns && !statics_only && !names_rows && delete.condition.is_some() {
+    if columns && !only_statics && !names_rows && delete.condition.is_some() {
         return Err(QueryError::invalid(
             "DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to delete non static columns",
         ));
     }
-    if columns && !statics_only && !names_rows {
+    if columns && !only_statics && !names_rows {
         return Err(QueryError::invalid("Range deletions are not supported for specific columns"));
+    }
+    if only_statics && on_rows && !names_rows {
+        return Err(QueryError::invalid(
+            "DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to use IF condition on non static columns",
+        ));
     }
     if condition.is_some() && !names_rows && !statics_only {
         return Err(QueryError::invalid(

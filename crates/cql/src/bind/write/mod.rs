@@ -111,8 +111,14 @@ fn check(plan: &WritePlan) -> Result<(), QueryError> {
     Ok(())
 }
 
+/// In column order, unless something must be read: then as written, because that is the order in which errors are told.
 fn by_column(mut assignments: Vec<query::write::Assignment>) -> Vec<query::write::Assignment> {
-    assignments.sort_by_key(|a| a.column);
+    use query::write::AssignmentKind::{DeleteIndex, Remove, SetIndex};
+    let reads =
+        |kind: &query::write::AssignmentKind| matches!(kind, SetIndex { .. } | DeleteIndex(_) | Remove(_));
+    if !assignments.iter().any(|a| reads(&a.kind)) {
+        assignments.sort_by_key(|a| a.column);
+    }
     assignments
 }
 

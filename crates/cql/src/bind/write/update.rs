@@ -23,18 +23,11 @@ pub fn bind(scope: Scope<'_>, update: &ast::Update, markers: &mut Markers) -> Re
     for item in &update.assignments {
         assignments.push(assign::set(scope, table, item, conditional, markers)?);
     }
-    let statics_only = assignments.iter().all(|a| a.is_static);
+    let on_rows = condition.as_ref().is_some_and(ConditionPlan::is_on_rows);
+    // A condition on the row makes its key necessary, whatever is written.
+    let statics_only = !on_rows && assignments.iter().all(|a| a.is_static);
     let kind = StatementKind::Update;
     let clause = bind_write_where(scope, table, &update.relations, kind, statics_only, markers)?;
-    let on_rows = match &condition {
-        Some(ConditionPlan::Columns(list)) => list.iter().any(|c| !c.is_static),
-        _ => false,
-    };
-    if statics_only && on_rows && !clause.restrictions.names_rows() {
-        let missing: Vec<&str> = table.clustering.iter().map(|c| &*c.name).collect();
-        let text = format!("Some clustering keys are missing: {}", missing.join(", "));
-        return Err(QueryError::invalid(text));
-    }
     let plan = WritePlan {
         table: table.clone(),
         kind: WriteKind::Update,

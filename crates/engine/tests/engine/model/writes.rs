@@ -179,7 +179,15 @@ impl World {
             mutation.row(row, writer.view());
         } else {
             let (timestamp, ttl, column_name) = (self.now, self.ttl(), "column".into());
-            mutation.deferred.push(Deferred { position, column, column_name, timestamp, ttl, op });
+            mutation.deferred.push(Deferred {
+                position,
+                column,
+                column_name,
+                timestamp,
+                ttl,
+                statement: 0,
+                op,
+            });
         }
         self.commit(vec![mutation]).await;
     }
