@@ -42,7 +42,8 @@ class Latte:
         with open(self.raw / "latte.log", "ab") as log:
             log.write(f"$ {' '.join(command)}\n".encode())
             log.flush()
-            code = subprocess.call(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+            # latte also leaves a log of its own in the folder it runs in.
+            code = subprocess.call(command, cwd=self.raw, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
         if code != 0:
             raise SystemExit(f"bench: latte {verb} {script} ended with {code}; see {self.raw / 'latte.log'}")
 

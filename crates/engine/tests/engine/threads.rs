@@ -97,8 +97,9 @@ fn what_every_shard_wrote_is_there_after_reopening() {
             let dir = tempfile::tempdir().unwrap();
             let engine = open_real(dir.path(), durability);
             write_on_all_shards(&engine, 500, close);
-            let metrics = engine.metrics();
-            assert!(metrics.log_groups.get() < 1000, "commits are grouped: {}", metrics.log_groups.get());
+            // Without fsync a write to the log can be over before the next commit comes: then each is a group.
+            let groups = engine.metrics().log_groups.get();
+            assert!(durability != Durability::Sync || groups < 1000, "commits are grouped: {groups}");
             drop(engine);
             let (rows, counter) = count_on_reopen(dir.path());
             assert_eq!((rows, counter.as_str()), (1001, "20"), "{durability:?} close {close}");
