@@ -88,6 +88,19 @@ impl<'a> Maker<'a> {
         format!("({})", values.join(", "))
     }
 
+    /// The same without repetitions.
+    pub fn distinct_list(&mut self, column: &Column, count: usize) -> String {
+        let (mut seen, mut values) = (Vec::new(), Vec::new());
+        for _ in 0..count {
+            let constant = column.constant(self.random);
+            if !seen.contains(&constant.cql) {
+                seen.push(constant.cql.clone());
+                values.push(self.term(constant));
+            }
+        }
+        format!("({})", values.join(", "))
+    }
+
     pub fn chance(&mut self, percent: usize) -> bool {
         self.random.chance(percent)
     }

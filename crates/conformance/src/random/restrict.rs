@@ -85,8 +85,9 @@ impl Maker<'_> {
         let (before, rest) = table.clustering.split_at(depth);
         for column in before {
             if self.chance(15) {
+                // Cassandra fails inside when a DELETE repeats a value here and slices the next columns (COMPAT.md).
                 let count = 1 + self.below(2);
-                parts.push(format!("{} IN {}", column.name, self.list(column, count)));
+                parts.push(format!("{} IN {}", column.name, self.distinct_list(column, count)));
             } else {
                 parts.extend(self.equal(std::slice::from_ref(column)));
             }

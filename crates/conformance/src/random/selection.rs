@@ -51,10 +51,19 @@ impl Maker<'_> {
             11..17 => {
                 let count = 1 + self.below(3);
                 let all = table.all();
+                let mut parts_of = Vec::new();
                 let list: Vec<_> = (0..count)
                     .map(|_| {
                         let column = self.pick(&all);
-                        let expression = self.expression(column);
+                        let mut expression = self.expression(column);
+                        // Cassandra loses values when different parts of one collection are selected (COMPAT.md).
+                        if expression.starts_with(&format!("{}[", column.name)) {
+                            if parts_of.contains(&column.name) {
+                                expression = column.name.clone();
+                            } else {
+                                parts_of.push(column.name.clone());
+                            }
+                        }
                         if self.chance(10) && !expression.contains(" AS j") {
                             format!("{expression} AS \"x{}\"", self.below(9))
                         } else {

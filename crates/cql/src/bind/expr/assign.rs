@@ -137,6 +137,39 @@ impl Binder<'_, '_> {
         }
     }
 
+    /// The type of the first place where a list is written and neither list nor vector is wanted. Cassandra refuses
+    /// that while it still tests, so it goes before all other complaints; inside of tuples and user-defined types it
+    /// is a part that does not fit like others.
+    pub fn misplaced_list<'t>(&self, written: &ast::Expr, expected: &'t DataType) -> Option<&'t DataType> {
+        let first = |pairs: &mut dyn Iterator<Item = (&ast::Expr, &'t DataType)>| {
+            for (part, element) in pairs {
+                if let Some(found) = self.misplaced_list(part, element) {
+                    return Some(found);
+                }
+                if self.test(part, element) == Assignable::No {
+                    return None;
+                }
+            }
+            None
+        };
+        match (&written.kind, expected) {
+            (ExprKind::List(parts), DataType::Vector { dimensions, .. })
+                if parts.len() != *dimensions as usize =>
+            {
+                None
+            }
+            (ExprKind::List(parts), DataType::List { element, .. } | DataType::Vector { element, .. })
+            | (ExprKind::Set(parts), DataType::Set { element, .. }) => {
+                first(&mut parts.iter().map(|part| (part, &**element)))
+            }
+            (ExprKind::Map(entries), DataType::Map { key, value, .. }) => {
+                first(&mut entries.iter().flat_map(|(k, v)| [(k, &**key), (v, &**value)]))
+            }
+            (ExprKind::List(_), _) => Some(expected),
+            _ => None,
+        }
+    }
+
     fn test_all(&self, parts: &[ast::Expr], element: &DataType) -> Assignable {
         Assignable::all(parts.iter().map(|part| self.test(part, element)))
     }

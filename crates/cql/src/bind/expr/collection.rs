@@ -32,9 +32,7 @@ impl Binder<'_, '_> {
                 let parts = self.parts(parts, element, receiver, "vector")?;
                 Ok(Expr::new(expected.clone(), Node::Vector(parts)))
             }
-            _ => Err(QueryError::invalid(format!(
-                "Unexpected receiver type '{expected}'; only list and vector are expected"
-            ))),
+            _ => Err(no_place_for_list(expected)),
         }
     }
 
@@ -208,6 +206,9 @@ impl Binder<'_, '_> {
         expected: &DataType,
         refusal: impl FnOnce() -> String,
     ) -> Result<(), QueryError> {
+        if let Some(place) = self.misplaced_list(written, expected) {
+            return Err(no_place_for_list(place));
+        }
         match self.test(written, expected) {
             Assignable::No => Err(QueryError::invalid(refusal())),
             _ => Ok(()),
@@ -218,6 +219,10 @@ impl Binder<'_, '_> {
 /// What a marker for a part of a collection is called.
 fn part_name(part: &str, receiver: &str) -> String {
     if receiver == SELECTION { SELECTION.into() } else { format!("{part}({receiver})") }
+}
+
+fn no_place_for_list(expected: &DataType) -> QueryError {
+    QueryError::invalid(format!("Unexpected receiver type '{expected}'; only list and vector are expected"))
 }
 
 fn wrong(kind: &str, receiver: &str, expected: &DataType) -> QueryError {
