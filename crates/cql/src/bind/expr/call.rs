@@ -190,13 +190,25 @@ impl Binder<'_, '_> {
                 term_text(right)
             ))
         };
-        let Some((left_type, right_type)) = types else { return Err(ambiguous()) };
+        let Some((mut left_type, right_type)) = types else { return Err(ambiguous()) };
+        // A column whose bytes mean a moment is one where only moments are taken, as Cassandra resolves it.
+        if right_type == DataType::Duration && !constant(left) {
+            left_type = match left_type {
+                DataType::Int => DataType::Date,
+                DataType::BigInt => DataType::Timestamp,
+                other => other,
+            };
+        }
         let numbers = NativeType::ALL.into_iter().map(types::native_type).filter(DataType::is_numeric);
         let numbers: Vec<DataType> = numbers.collect();
         let could_be_number = |e: &ast::Expr| numbers.iter().any(|n| self.test(e, n) != Assignable::No);
         let function =
             function::operator_function(operator(op), &left_type, &right_type).ok_or_else(|| {
-                if could_be_number(left) && could_be_number(right) {
+                // A whole number can be a date or a timestamp as well.
+                let moment = right_type == DataType::Duration
+                    && matches!(op, BinaryOp::Add | BinaryOp::Subtract)
+                    && self.test(left, &DataType::Date) != Assignable::No;
+                if moment || could_be_number(left) && could_be_number(right) {
                     return ambiguous();
                 }
                 unsupported()
