@@ -58,7 +58,7 @@ pub struct ServeOptions {
     /// Rack that clients see [default: rack1]
     #[arg(long, env = "PARTITA_RACK", value_name = "NAME")]
     rack: Option<String>,
-    /// Serve on addresses other machines can reach although anybody may connect (no authentication)
+    /// Serve on addresses other machines can reach although anybody may connect (no authentication; --http never has any)
     #[arg(long, env = "PARTITA_ALLOW_ANYBODY_ON_THE_NETWORK")]
     allow_anybody_on_the_network: bool,
     /// Memory for recent writes before they are flushed, in MiB [default: 128]
@@ -244,20 +244,23 @@ impl ServeOptions {
 }
 
 /// Anybody on the network could read and delete everything, or watch the metrics: that takes more than a typo.
+/// `--auth password` guards CQL only; the HTTP listener never asks for a password.
 fn check_exposure(cql: &[SocketAddr], http: SocketAddr, auth: Auth, allowed: bool) -> Result<(), String> {
-    if allowed || auth != Auth::None {
-        return Ok(());
+    let exposed = |address: &&SocketAddr| !allowed && !address.ip().is_loopback();
+    if let Some(address) = cql.iter().find(exposed).filter(|_| auth == Auth::None) {
+        return Err(format!(
+            "{address} can be reached from other machines, and without authentication anybody there could read and \
+             delete all data. Use --auth password, or say --allow-anybody-on-the-network if that is what you want"
+        ));
     }
-    let exposed = |address: &&SocketAddr| !address.ip().is_loopback();
-    let (address, harm) = match (cql.iter().find(exposed), Some(&http).filter(exposed)) {
-        (Some(address), _) => (address, "read and delete all data"),
-        (None, Some(address)) => (address, "read /metrics"),
-        (None, None) => return Ok(()),
-    };
-    Err(format!(
-        "{address} can be reached from other machines, and without authentication anybody there could {harm}. \
-         Use --auth password, or say --allow-anybody-on-the-network if that is what you want"
-    ))
+    match Some(&http).filter(exposed) {
+        Some(address) => Err(format!(
+            "--http {address} can be reached from other machines, and it asks nobody for a password: anybody there \
+             could read /metrics. Use a loopback address (127.0.0.1), or say --allow-anybody-on-the-network if that \
+             is what you want; with --auth password CQL still asks"
+        )),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]
@@ -284,10 +287,10 @@ mod tests {
         assert!(options(&format!("{open}auth = \"password\"")).resolve().is_ok());
         assert!(options(&format!("{open}allow-anybody-on-the-network = true")).resolve().is_ok());
         let open = "http = \"0.0.0.0:9180\"\n";
-        let refused = options(open).resolve().err().unwrap();
-        assert!(refused.starts_with("0.0.0.0:9180") && refused.contains("/metrics"), "{refused}");
-        assert!(refused.contains("--auth password"), "{refused}");
-        assert!(options(&format!("{open}auth = \"password\"")).resolve().is_ok());
+        for guarded in ["", "auth = \"password\""] {
+            let refused = options(&format!("{open}{guarded}")).resolve().err().unwrap();
+            assert!(refused.contains("0.0.0.0:9180") && refused.contains("/metrics"), "{refused}");
+        }
         assert!(options(&format!("{open}allow-anybody-on-the-network = true")).resolve().is_ok());
     }
 

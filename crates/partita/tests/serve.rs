@@ -80,14 +80,15 @@ const FREE: [&str; 4] = ["--cql", "127.0.0.1:0", "--http", "127.0.0.1:0"];
 fn bad_usage_exits_2_and_says_what_to_do() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("bad.toml"), "shard = 3").unwrap();
-    let cases: [(&[&str], &str); 11] = [
+    let cases: [(&[&str], &str); 12] = [
         (&["--no-such-option"], "unexpected argument"),
         (&["--shards", "many"], "invalid value"),
         (&["--shards", "0"], "between 1 and 256"),
         (&["--durability", "maybe"], "possible values: sync, periodic"),
         (&["--cql", "0.0.0.0:0"], "--auth password"),
         (&["--cql-shard-aware", "0.0.0.0:0"], "--allow-anybody-on-the-network"),
-        (&["--http", "0.0.0.0:0"], "--auth password"),
+        (&["--http", "0.0.0.0:0"], "asks nobody for a password"),
+        (&["--http", "0.0.0.0:0", "--auth", "password"], "asks nobody for a password"),
         (&["--http", "[::]:0"], "--allow-anybody-on-the-network"),
         (&["--tls-cert", "x.pem"], "--tls-key"),
         (&["--config", "bad.toml"], "shard"),
