@@ -8,7 +8,7 @@ from cassandra.cluster import NoHostAvailable
 from cassandra.protocol import SyntaxException
 from cassandra.query import BatchStatement, SimpleStatement
 
-from scenario import AUTH_PORT, KEYSPACE, TARGET, TLS_CA, TLS_PORT, Skip, check, eq, raises
+from scenario import AUTH_PORT, CLIENT_CERT, KEYSPACE, MUTUAL_TLS_PORT, TARGET, TLS_CA, TLS_PORT, Skip, check, eq, raises
 
 
 def short_scenario(session, keyspace=KEYSPACE):
@@ -157,3 +157,13 @@ def plain_refused(world):
     if not TLS_PORT:
         raise Skip("no server with TLS was given")
     raises(NoHostAvailable, world.connect, port=TLS_PORT)
+
+
+@check("tls: a server that wants client certificates takes one of its authority and refuses clients without")
+def mutual(world):
+    if not MUTUAL_TLS_PORT:
+        raise Skip("no server that wants client certificates was given")
+    cluster, s = world.connect(port=MUTUAL_TLS_PORT, tls=True, client_cert=CLIENT_CERT)
+    eq(s.execute("SELECT key FROM system.local").one().key, "local")
+    cluster.shutdown()
+    raises(NoHostAvailable, world.connect, port=MUTUAL_TLS_PORT, tls=True)

@@ -19,6 +19,8 @@ PORT = int(os.environ.get("CQL_PORT", "9042"))
 AUTH_PORT = int(os.environ.get("CQL_AUTH_PORT") or 0)
 TLS_PORT = int(os.environ.get("CQL_TLS_PORT") or 0)
 TLS_CA = os.environ.get("CQL_TLS_CA", "")
+MUTUAL_TLS_PORT = int(os.environ.get("CQL_MUTUAL_TLS_PORT") or 0)
+CLIENT_CERT = (os.environ.get("CQL_CLIENT_CERT", ""), os.environ.get("CQL_CLIENT_KEY", ""))
 METRICS = os.environ.get("CQL_METRICS", "")
 KEYSPACE = os.environ.get("CQL_KEYSPACE", "drv_python")
 # The two drivers share the module name `cassandra`; the runner says which one is installed.
@@ -69,11 +71,13 @@ class World:
         self.clusters = []
         self.cluster = self.session = None
 
-    def open(self, port=None, user=None, password=None, tls=False, profile=None, **options):
+    def open(self, port=None, user=None, password=None, tls=False, client_cert=None, profile=None, **options):
         if user is not None:
             options["auth_provider"] = PlainTextAuthProvider(user, password)
         if tls:
             context = ssl.create_default_context(cafile=TLS_CA)
+            if client_cert:
+                context.load_cert_chain(*client_cert)
             options["ssl_context"] = context
             options["ssl_options"] = {"server_hostname": "localhost"}
         profile = profile or ExecutionProfile(

@@ -46,6 +46,9 @@ pub struct ServeOptions {
     /// Private key (PEM)
     #[arg(long, env = "PARTITA_TLS_KEY", value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
+    /// Authorities (PEM): clients must show a certificate that one of them signed
+    #[arg(long, env = "PARTITA_TLS_CLIENT_CA", value_name = "FILE", requires = "tls_cert")]
+    tls_client_ca: Option<PathBuf>,
     /// Storage engine [default: embedded]
     #[arg(long, env = "PARTITA_ENGINE", value_name = "ENGINE")]
     engine: Option<String>,
@@ -129,7 +132,8 @@ impl ServeOptions {
             AuthOption::None => Auth::None,
             AuthOption::Password => Auth::Password,
         };
-        check_exposure(&[cql, shard_aware], http, auth, merged.allow_anybody_on_the_network)?;
+        let guarded = auth == Auth::Password || merged.tls_client_ca.is_some();
+        check_exposure(&[cql, shard_aware], http, guarded, merged.allow_anybody_on_the_network)?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let server = Config {
             data: merged.data.clone().unwrap_or_else(|| PathBuf::from("partita-data")),
@@ -142,7 +146,7 @@ impl ServeOptions {
                 DurabilityOption::Periodic => Durability::Periodic,
             },
             auth,
-            tls: merged.tls_cert.clone().zip(merged.tls_key.clone()).map(|(cert, key)| Tls { cert, key }),
+            tls: merged.tls(),
             cluster_name: merged.cluster_name.clone().unwrap_or_else(|| "Partita".into()),
             data_center: merged.datacenter.clone().unwrap_or_else(|| "datacenter1".into()),
             rack: merged.rack.clone().unwrap_or_else(|| "rack1".into()),
@@ -150,6 +154,11 @@ impl ServeOptions {
         };
         let log = merged.log.unwrap_or_else(|| "info".into());
         Ok(ServeSettings { server, log, log_json: merged.log_json })
+    }
+
+    fn tls(&self) -> Option<Tls> {
+        let files = self.tls_cert.clone().zip(self.tls_key.clone());
+        files.map(|(cert, key)| Tls { cert, key, client_ca: self.tls_client_ca.clone() })
     }
 
     fn limits(&self) -> Limits {
@@ -192,6 +201,7 @@ impl ServeOptions {
             auth: self.auth.or(file.auth),
             tls_cert: self.tls_cert.or(file.tls_cert),
             tls_key: self.tls_key.or(file.tls_key),
+            tls_client_ca: self.tls_client_ca.or(file.tls_client_ca),
             engine: self.engine.or(file.engine),
             cluster_name: self.cluster_name.or(file.cluster_name),
             datacenter: self.datacenter.or(file.datacenter),
@@ -233,6 +243,12 @@ impl ServeOptions {
         if self.tls_cert.is_some() != self.tls_key.is_some() {
             return Err("TLS needs both tls-cert and tls-key".into());
         }
+        if self.tls_client_ca.is_some() && self.tls_cert.is_none() {
+            return Err(
+                "tls-client-ca asks clients for certificates, which takes TLS: add tls-cert and tls-key"
+                    .into(),
+            );
+        }
         match self.engine.as_deref() {
             None | Some("embedded") => Ok(()),
             Some(other) if other.starts_with("cassandra://") => {
@@ -244,13 +260,13 @@ impl ServeOptions {
 }
 
 /// Anybody on the network could read and delete everything, or watch the metrics: that takes more than a typo.
-/// `--auth password` guards CQL only; the HTTP listener never asks for a password.
-fn check_exposure(cql: &[SocketAddr], http: SocketAddr, auth: Auth, allowed: bool) -> Result<(), String> {
+/// `--auth password` and `--tls-client-ca` guard CQL only; the HTTP listener never asks for a password.
+fn check_exposure(cql: &[SocketAddr], http: SocketAddr, guarded: bool, allowed: bool) -> Result<(), String> {
     let exposed = |address: &&SocketAddr| !allowed && !address.ip().is_loopback();
-    if let Some(address) = cql.iter().find(exposed).filter(|_| auth == Auth::None) {
+    if let Some(address) = cql.iter().find(exposed).filter(|_| !guarded) {
         return Err(format!(
             "{address} can be reached from other machines, and without authentication anybody there could read and \
-             delete all data. Use --auth password, or say --allow-anybody-on-the-network if that is what you want"
+             delete all data. Use --auth password or --tls-client-ca, or say --allow-anybody-on-the-network if that is what you want"
         ));
     }
     match Some(&http).filter(exposed) {
@@ -346,6 +362,7 @@ mod tests {
         assert!(options("frame-mib-max = 257").resolve().is_err());
         assert!(options("shards = 0").resolve().is_err());
         assert!(options("tls-cert = \"x\"").resolve().err().unwrap().contains("tls-key"));
+        assert!(options("tls-client-ca = \"x\"").resolve().err().unwrap().contains("tls-cert"));
     }
 
     #[test]

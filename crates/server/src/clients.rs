@@ -105,7 +105,8 @@ impl Live for LiveTables {
     }
 
     fn prepared(&self) -> Vec<PreparedInfo> {
-        let statements = self.0.registry.all().into_iter();
+        let (_, catalogue) = self.0.catalogue.load();
+        let statements = self.0.registry.all().into_iter().filter(|(_, source)| source.is_alive(&catalogue));
         let shown = statements.map(|(id, source)| PreparedInfo {
             id,
             keyspace: source.keyspace.as_deref().map(Into::into),

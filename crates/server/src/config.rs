@@ -61,6 +61,8 @@ pub enum Auth {
 pub struct Tls {
     pub cert: PathBuf,
     pub key: PathBuf,
+    /// Clients must show a certificate that one of these authorities signed.
+    pub client_ca: Option<PathBuf>,
 }
 
 /// Limits that somebody may need to change.

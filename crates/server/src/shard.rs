@@ -10,6 +10,7 @@ use cql::session::{Dialect, Session};
 use cql_wire::Event;
 use engine::{EmbeddedStore, Engine};
 use query::QueryError;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -68,7 +69,9 @@ impl Shard {
         let statement = self.parse(session, keyspace, text)?;
         let id = statement.prepared.id;
         let keyspace = statement.prepared.keyspace.clone();
-        let source = Source { keyspace, text: text.into(), described: statement.described() };
+        let tables: BTreeSet<u32> = statement.prepared.tables.iter().map(|table| table.id).collect();
+        let tables = tables.into_iter().collect();
+        let source = Source { keyspace, text: text.into(), described: statement.described(), tables };
         // Both ids that Cassandra would accept for a qualified statement lead to it.
         let other = cql::prepared::statement_id(source.keyspace.as_deref(), text);
         for id in [id, other] {
@@ -100,7 +103,7 @@ impl Shard {
         let prepared = self.dialect.prepare(&session, None, &source.text).ok()?;
         let statement = Rc::new(Statement::new(prepared));
         // Prepared on another shard and changed since: a client that skips metadata would misread the rows.
-        if statement.described() != source.described {
+        if statement.described() != source.described || !source.is_alive(&self.dialect.catalogue().1) {
             self.shared.registry.forget(id, &source.described);
             return None;
         }

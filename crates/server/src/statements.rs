@@ -6,6 +6,7 @@
 
 use cql::prepared::Prepared;
 use cql_wire::{ColumnSpec, Version, WrittenColumns};
+use schema::Catalogue;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -20,6 +21,16 @@ pub struct Source {
     pub keyspace: Option<Arc<str>>,
     pub text: Arc<str>,
     pub described: Described,
+    /// The tables it was bound to. A table that was dropped takes its statements with it, even if another of its name
+    /// follows.
+    pub tables: Arc<[u32]>,
+}
+
+impl Source {
+    /// Whether all its tables are still there.
+    pub fn is_alive(&self, catalogue: &Catalogue) -> bool {
+        self.tables.iter().all(|id| catalogue.table_by_id(*id).is_some())
+    }
 }
 
 /// What a client was told about a statement's columns: its result, its bind markers.
@@ -222,7 +233,10 @@ mod tests {
         let registry = Registry::new(3 * (ENTRY_BYTES + 10));
         for i in 0..5u8 {
             let text = format!("statement{i}").into();
-            registry.remember([i; 16], Source { keyspace: None, text, described: Default::default() });
+            registry.remember(
+                [i; 16],
+                Source { keyspace: None, text, described: Default::default(), tables: [].into() },
+            );
         }
         assert!(registry.find(&[1; 16]).is_none());
         assert_eq!(registry.find(&[4; 16]).unwrap().text.as_ref(), "statement4");

@@ -64,15 +64,24 @@ pub async fn run(shard: Rc<Shard>, peer: Rc<Peer>, request: Owned) {
         Ok(decoded) => decoded,
         Err(error) => return reply::refuse(&shard, &peer, head, &error),
     };
-    let trace = (head.flags & flags::TRACING != 0).then(|| trace::Trace::begin(&shard, &peer, &decoded));
-    let trace_id = trace.as_ref().map(|t| t.id);
-    let (operation, outcome) = dispatch(&shard, &peer, head, trace_id, decoded).await;
-    if let Some(trace) = trace {
+    let operation = if head.flags & flags::TRACING != 0 {
+        let trace = trace::Trace::begin(&shard, &peer, &decoded);
+        let trace_id = Some(trace.id);
+        let work = dispatch(&shard, &peer, head, trace_id, decoded);
+        let ((operation, outcome), answer) = trace::answered_apart(&peer, work).await;
         trace.finish(&shard, started.elapsed(), outcome.as_ref().err()).await;
-    }
-    if let Err(failure) = outcome {
-        reply::failure(&shard, &peer, head, failure, trace_id);
-    }
+        peer.outbox.borrow_mut().extend_from_slice(&answer);
+        if let Err(failure) = outcome {
+            reply::failure(&shard, &peer, head, failure, trace_id);
+        }
+        operation
+    } else {
+        let (operation, outcome) = dispatch(&shard, &peer, head, None, decoded).await;
+        if let Err(failure) = outcome {
+            reply::failure(&shard, &peer, head, failure, None);
+        }
+        operation
+    };
     shard.metrics().record(operation, started.elapsed().as_micros() as u64);
 }
 

@@ -18,7 +18,7 @@ pub struct Trace {
     pub id: [u8; 16],
     request: &'static str,
     query: String,
-    consistency: Option<Consistency>,
+    settings: Vec<(&'static str, String)>,
     client: std::net::IpAddr,
     started_millis: i64,
 }
@@ -43,13 +43,8 @@ impl Trace {
             Request::Prepare { query, .. } => ("Preparing CQL3 query", (*query).to_string()),
             _ => ("Other", String::new()),
         };
-        let consistency = match request {
-            Request::Query { params, .. } | Request::Execute { params, .. } => Some(params.consistency),
-            Request::Batch(batch) => Some(batch.params.consistency),
-            _ => None,
-        };
         Trace {
-            consistency,
+            settings: settings(request),
             id: shard.ids.timeuuid(),
             request: name,
             query: cql::roles::without_secrets(&query).into_owned(),
@@ -74,11 +69,11 @@ impl Trace {
         let id = model::timeuuid::format(&self.id);
         let text = |s: &str| format!("'{}'", s.replace('\'', "''"));
         let micros = elapsed.as_micros();
-        let level =
-            self.consistency.map_or(String::new(), |level| format!("'consistency_level': '{level}', "));
+        let settings: String =
+            self.settings.iter().map(|(name, value)| format!("'{name}': '{value}', ")).collect();
         let session = format!(
             "INSERT INTO system_traces.sessions (session_id, client, command, coordinator, coordinator_port, duration, parameters, request, started_at) \
-             VALUES ({id}, '{}', 'QUERY', '{}', {}, {micros}, {{{level}'query': {}}}, {}, {}) USING TTL {TTL_SECONDS}",
+             VALUES ({id}, '{}', 'QUERY', '{}', {}, {micros}, {{{settings}'query': {}}}, {}, {}) USING TTL {TTL_SECONDS}",
             self.client,
             shard.shared.config.cql.ip(),
             shard.shared.config.cql.port(),
@@ -110,4 +105,35 @@ impl Trace {
         }
         Ok(())
     }
+}
+
+/// Does `work` with an outbox of its own: its answer must not leave before the trace is written.
+pub async fn answered_apart<T>(peer: &Peer, work: impl Future<Output = T>) -> (T, Vec<u8>) {
+    let mut work = std::pin::pin!(work);
+    let mut answer = Vec::new();
+    std::future::poll_fn(move |context| {
+        std::mem::swap(&mut answer, &mut *peer.outbox.borrow_mut());
+        let polled = work.as_mut().poll(context);
+        std::mem::swap(&mut answer, &mut *peer.outbox.borrow_mut());
+        polled.map(|outcome| (outcome, std::mem::take(&mut answer)))
+    })
+    .await
+}
+
+/// What the client chose for the request, under the names that Cassandra's traces use.
+fn settings(request: &Request<'_>) -> Vec<(&'static str, String)> {
+    let (consistency, serial, page_size) = match request {
+        Request::Query { params, .. } | Request::Execute { params, .. } => {
+            (params.consistency, params.serial_consistency, params.page_size)
+        }
+        Request::Batch(batch) => (batch.params.consistency, batch.params.serial_consistency, None),
+        _ => return Vec::new(),
+    };
+    let serial = serial.unwrap_or(Consistency::Serial);
+    let mut settings = vec![
+        ("consistency_level", consistency.to_string()),
+        ("serial_consistency_level", serial.to_string()),
+    ];
+    settings.extend(page_size.map(|rows| ("page_size", rows.to_string())));
+    settings
 }

@@ -148,8 +148,18 @@ impl Client {
     }
 
     pub fn send(&mut self, request: &Request<'_>) {
+        self.send_flagged(request, 0);
+    }
+
+    /// Asks with the flag that wants a trace.
+    pub fn traced(&mut self, request: &Request<'_>) -> Reply {
+        self.send_flagged(request, cql_wire::flags::TRACING);
+        self.receive()
+    }
+
+    fn send_flagged(&mut self, request: &Request<'_>, flags: u8) {
         let (mut plain, mut framed) = (Vec::new(), Vec::new());
-        request.encode(self.protocol, 1, 0, &mut plain);
+        request.encode(self.protocol, 1, flags, &mut plain);
         self.codec.framing().frame(&plain, &mut framed);
         self.stream.write_all(&framed).unwrap();
     }

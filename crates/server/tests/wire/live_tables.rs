@@ -1,7 +1,7 @@
 //! The tables that show the running server: clients, prepared statements.
 
 use crate::bench::{Answer, Bench, Client, PATIENCE};
-use cql_wire::{Request, ValueList, Version};
+use cql_wire::{Consistency, QueryParams, Request, ValueList, Version};
 use std::time::Instant;
 
 #[test]
@@ -51,4 +51,38 @@ fn prepared_statements_are_listed() {
     let mut values = ValueList::new();
     values.push(cql_wire::Value::Bytes(b"local"));
     assert_eq!(client.execute(query, &values).answer, Answer::Rows(1));
+}
+
+#[test]
+fn a_dropped_table_takes_its_prepared_statements_with_it() {
+    let bench = Bench::start(|_| {});
+    let mut client = Client::connect(&bench);
+    client.run("CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}");
+    let create = "CREATE TABLE k.t (a int PRIMARY KEY)";
+    client.run(create);
+    let query = "SELECT a FROM k.t WHERE a = ?";
+    let id = client.ask(&Request::Prepare { query, keyspace: None }).prepared_id;
+    let listed = |client: &mut Client| {
+        client.rows("SELECT prepared_id FROM system.prepared_statements").cells.contains(&Some(id.clone()))
+    };
+    assert!(listed(&mut client));
+    client.run("DROP TABLE k.t");
+    client.run(create);
+    assert!(!listed(&mut client), "its table is gone; the new one only has its name");
+    client.ask(&Request::Prepare { query, keyspace: None });
+    assert!(listed(&mut client));
+}
+
+#[test]
+fn a_trace_tells_what_the_client_chose() {
+    let bench = Bench::start(|_| {});
+    let mut client = Client::connect(&bench);
+    let mut params = QueryParams::new(Consistency::LocalOne);
+    params.page_size = Some(77);
+    params.serial_consistency = Some(Consistency::LocalSerial);
+    client.traced(&Request::Query { query: "SELECT rack FROM system.local", params });
+    let parameters = client.rows("SELECT parameters FROM system_traces.sessions").texts().concat();
+    for told in ["LOCAL_ONE", "LOCAL_SERIAL", "page_size", "77", "SELECT rack FROM system.local"] {
+        assert!(parameters.contains(told), "{told} in {parameters}");
+    }
 }
