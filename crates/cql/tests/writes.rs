@@ -300,3 +300,74 @@ fn json_in() {
     "#,
     );
 }
+
+#[test]
+fn decimals_keep_their_scale_in_keys_and_elements() {
+    let mut bench = Bench::new(
+        "CREATE TABLE t (k int, d decimal, c int, v int, s set<decimal>, m map<decimal, int>, f set<frozen<tuple<decimal, int>>>, \
+         PRIMARY KEY (k, d, c)) WITH CLUSTERING ORDER BY (d DESC, c ASC)",
+    );
+    check(
+        &mut bench,
+        "
+        INSERT INTO t (k, d, c, v) VALUES (1, 19.90, 1, 1)
+        INSERT INTO t (k, d, c, v) VALUES (1, 19.9, 2, 2)
+        INSERT INTO t (k, d, c, v) VALUES (1, 7.00, 1, 3)
+        SELECT d, c, v FROM t WHERE k = 1
+          19.90 | 1 | 1
+          19.9 | 2 | 2
+          7.00 | 1 | 3
+        SELECT d, c FROM t WHERE k = 1 AND d = 19.900
+          19.90 | 1
+          19.9 | 2
+        SELECT d, count(*) FROM t WHERE k = 1 GROUP BY k, d
+          19.90 | 2
+          7.00 | 1
+        INSERT INTO t (k, d, c, v) VALUES (1, 7.0, 1, 4) IF NOT EXISTS
+          false | 1 | 7.00 | 1 | null | null | null | 3
+        UPDATE t SET v = 5 WHERE k = 1 AND d = 7.000 AND c = 1
+        SELECT d, v FROM t WHERE k = 1 AND d < 10
+          7.000 | 5
+        UPDATE t SET v = 6 WHERE k = 2 AND d = 1.10 AND c = 1
+        SELECT d, v FROM t WHERE k = 2
+          1.10 | 6
+        DELETE v FROM t WHERE k = 2 AND d = 1.1 AND c = 1
+        SELECT d, v FROM t WHERE k = 2
+        UPDATE t SET v = 7 WHERE k = 2 AND d = 1.10 AND c = 1 IF EXISTS
+          false
+        SELECT d FROM t WHERE k = 1 AND d = 7 AND c = 1
+          7.000
+        DELETE FROM t WHERE k = 1 AND d = 7 AND c = 1
+        INSERT INTO t (k, d, c) VALUES (1, 7, 1)
+        SELECT d FROM t WHERE k = 1 AND d = 7.00
+          7
+        UPDATE t SET s = {1.50, 1.5, 1E+2, 100, 0.00}, m = {2.50: 1, 3: 2}, f = {(4.0, 1)} WHERE k = 3 AND d = 1 AND c = 1
+        SELECT s, m, f FROM t WHERE k = 3
+          {0.00, 1.50, 1E+2} | {2.50: 1, 3: 2} | {(4.0, 1)}
+        UPDATE t SET m[2.500] = 7, m[3.0] = 8, s = s + {6.00} WHERE k = 3 AND d = 1 AND c = 1
+        SELECT s, m, m[2.5], m[3] FROM t WHERE k = 3
+          {0.00, 1.50, 6.00, 1E+2} | {2.500: 7, 3.0: 8} | 7 | 8
+        UPDATE t SET s = s - {1.5, 6}, m = m - {2.5} WHERE k = 3 AND d = 1 AND c = 1
+        SELECT s, m FROM t WHERE k = 3
+          {0.00, 1E+2} | {3.0: 8}
+        UPDATE t SET v = 1 WHERE k = 3 AND d = 1 AND c = 1 IF m[3.000] = 8 AND s = {0, 100}
+          true
+    ",
+    );
+}
+
+#[test]
+fn counters_beside_a_decimal_keep_its_scale() {
+    let mut bench = Bench::new("CREATE TABLE t (k int, d decimal, n counter, PRIMARY KEY (k, d))");
+    check(
+        &mut bench,
+        "
+        UPDATE t SET n = n + 1 WHERE k = 1 AND d = 1.50
+        UPDATE t SET n = n + 2 WHERE k = 1 AND d = 1.5
+        SELECT d, n FROM t
+          1.50 | 3
+        DELETE n FROM t WHERE k = 1 AND d = 1.5
+        SELECT d, n FROM t
+    ",
+    );
+}

@@ -11,6 +11,10 @@ use crate::vint;
 /// Identifies a column within its table for ever; never reused after DROP.
 pub type ColumnId = u32;
 
+/// The cell that keeps clustering values as they were written, where the clustering key does not give them back (the
+/// scale of decimals). It belongs to no column, and like a cell of a dropped column it keeps no row alive.
+pub const KEY_AS_WRITTEN: ColumnId = ColumnId::MAX;
+
 /// "Never": something lives for ever.
 pub const NEVER: u32 = u32::MAX;
 

@@ -3,6 +3,7 @@
 use crate::error::QueryError;
 use model::comparable;
 use model::key::{PARTITION_KEY_BYTES_MAX, PartitionKey};
+use model::row::{KEY_AS_WRITTEN, RowView};
 use schema::{Column, Table};
 use std::borrow::Cow;
 
@@ -90,11 +91,59 @@ impl<'v> KeyValues<'v> {
     }
 }
 
+/// Clustering values in the form in which a row keeps them beside its key; `None` if the key gives them back as they are.
+pub fn as_written<V: AsRef<[u8]>>(table: &Table, values: &[V], key: &[u8]) -> Option<Vec<u8>> {
+    let mut decoded = Vec::with_capacity(key.len());
+    let ends = clustering_values(table, key, None, &mut decoded);
+    let mut start = 0;
+    let given_back = ends.iter().map(|end| &decoded[std::mem::replace(&mut start, *end)..*end]);
+    if given_back.eq(values.iter().map(AsRef::as_ref)) {
+        return None;
+    }
+    let mut out = Vec::with_capacity(values.iter().map(|v| v.as_ref().len() + 4).sum());
+    for value in values {
+        out.extend_from_slice(&(value.as_ref().len() as u32).to_be_bytes());
+        out.extend_from_slice(value.as_ref());
+    }
+    Some(out)
+}
+
+/// The values inside what [`as_written`] made.
+pub fn written_values(mut kept: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let (len, rest) = kept.split_first_chunk::<4>()?;
+        let (value, rest) = rest.split_at_checked(u32::from_be_bytes(*len) as usize)?;
+        kept = rest;
+        Some(value)
+    })
+}
+
+/// What a row keeps of its clustering values as they were written.
+pub fn kept_values<'r>(table: &Table, row: RowView<'r>, now_seconds: u32) -> Option<&'r [u8]> {
+    if !table.loses_scale() {
+        return None;
+    }
+    row.cells().find(|cell| cell.column == KEY_AS_WRITTEN)?.live_value(now_seconds)
+}
+
 /// Appends the wire value of each clustering column in `clustering` bytes to `out`, and gives their
 /// ends: value `i` is `out[ends[i - 1]..ends[i]]`.
-pub fn clustering_values(table: &Table, clustering: &[u8], out: &mut Vec<u8>) -> Vec<usize> {
+/// `kept` are the values as they were written, if the row keeps them.
+pub fn clustering_values(
+    table: &Table,
+    clustering: &[u8],
+    kept: Option<&[u8]>,
+    out: &mut Vec<u8>,
+) -> Vec<usize> {
     let mut rest = clustering;
     let mut ends = Vec::with_capacity(table.clustering.len());
+    for value in kept.into_iter().flat_map(written_values) {
+        out.extend_from_slice(value);
+        ends.push(out.len());
+    }
+    if ends.len() == table.clustering.len() {
+        return ends;
+    }
     for column in &table.clustering {
         let Ok(used) = comparable::decode(&column.data_type, column.descending, rest, out) else { break };
         rest = rest.get(used..).unwrap_or_default();

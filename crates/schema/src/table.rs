@@ -57,9 +57,15 @@ impl Table {
         self.kind == TableKind::Virtual
     }
 
-    /// The ids of the columns outside the key if some were dropped: cells of others no longer count.
+    /// Whether clustering keys do not give back all that was written: the scale of decimals is no part of them.
+    pub fn loses_scale(&self) -> bool {
+        self.clustering.iter().any(|c| c.data_type.has_decimal())
+    }
+
+    /// The ids of the columns outside the key if rows may have cells that are of none of them, which count for
+    /// nothing: those of dropped columns, and the one that keeps a key as it was written.
     pub fn living_columns(&self) -> Option<Arc<[u32]>> {
-        if self.dropped.is_empty() {
+        if self.dropped.is_empty() && !self.loses_scale() {
             return None;
         }
         Some(self.statics.iter().chain(&self.regulars).map(|c| c.id).collect())

@@ -64,13 +64,19 @@ pub fn assemble_cells<'a>(
     let start = out.len();
     out.extend_from_slice(&[0; 4]);
     let mut count = 0i32;
+    let written_keys = matches!(data_type, DataType::Map { key, .. } if key.has_decimal());
     for (path, value) in live {
         match data_type {
             DataType::List { .. } => put_part(out, value),
+            DataType::Set { .. } if !value.is_empty() => put_part(out, value),
             DataType::Set { element, .. } => put_path(out, element, path),
             DataType::Map { key, .. } => {
-                put_path(out, key, path);
-                put_part(out, value);
+                let written = if written_keys { written_entry(key, path, value) } else { None };
+                match written {
+                    Some((key, _)) => put_part(out, key),
+                    None => put_path(out, key, path),
+                }
+                put_part(out, written.map_or(value, |(_, value)| value));
             }
             _ => {}
         }
@@ -82,6 +88,39 @@ pub fn assemble_cells<'a>(
     }
     out[start..start + 4].copy_from_slice(&count.to_be_bytes());
     true
+}
+
+/// What the cell of a set's element holds: nothing, or the element as it was written if its path does not tell (the
+/// scale of a decimal).
+pub fn set_cell_value(element: &DataType, path: &[u8], written: &[u8]) -> Vec<u8> {
+    if element.has_decimal() && !tells(element, path, written) { written.to_vec() } else { Vec::new() }
+}
+
+/// What the cell of a map's entry holds: the value; behind the key as it was written, if keys of this type have decimals.
+pub fn map_cell_value(key: &DataType, written: &[u8], value: &[u8]) -> Vec<u8> {
+    if !key.has_decimal() {
+        return value.to_vec();
+    }
+    let mut out = Vec::with_capacity(4 + written.len() + value.len());
+    put_part(&mut out, written);
+    out.extend_from_slice(value);
+    out
+}
+
+/// The two halves of a cell made by [`map_cell_value`]. `None` for a plain value, as it was stored before keys were kept as
+/// written: it does not begin with a form of its own key.
+fn written_entry<'v>(key: &DataType, path: &[u8], cell: &'v [u8]) -> Option<(&'v [u8], &'v [u8])> {
+    let (len, rest) = cell.split_first_chunk::<4>()?;
+    let (written, value) = rest.split_at_checked(usize::try_from(i32::from_be_bytes(*len)).ok()?)?;
+    let mut again = Vec::with_capacity(path.len());
+    comparable::encode(key, false, written, &mut again).ok()?;
+    (again == path).then_some((written, value))
+}
+
+/// Whether the comparable form of a value gives it back byte for byte.
+fn tells(data_type: &DataType, path: &[u8], written: &[u8]) -> bool {
+    let mut decoded = Vec::with_capacity(written.len());
+    comparable::decode(data_type, false, path, &mut decoded).is_ok() && decoded == written
 }
 
 fn put_part(out: &mut Vec<u8>, value: &[u8]) {
@@ -185,4 +224,47 @@ pub fn contains(data_type: &DataType, whole: Option<&[u8]>, wanted: Option<&[u8]
 /// Whether a list, set or map value has no elements.
 pub fn is_empty_collection(data_type: &DataType, bytes: &[u8]) -> bool {
     data_type.is_collection() && elements(bytes).is_ok_and(|parts| parts.left() == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::row::CellState;
+    use std::sync::Arc;
+
+    fn path_of(key: &[u8]) -> Vec<u8> {
+        let mut path = Vec::new();
+        comparable::encode(&DataType::Decimal, false, key, &mut path).unwrap();
+        path
+    }
+
+    /// The key and the value that one stored cell of a `map<decimal, blob>` gives.
+    fn shown(key: &[u8], cell: &[u8]) -> (Vec<u8>, Vec<u8>) {
+        let (key_type, value) = (Arc::new(DataType::Decimal), Arc::new(DataType::Blob));
+        let map = DataType::Map { key: key_type, value, frozen: false };
+        let path = path_of(key);
+        let cell = Cell { column: 1, path: Some(&path), timestamp: 1, state: CellState::Live(cell) };
+        let mut out = Vec::new();
+        assert!(assemble_cells([cell].into_iter(), &map, 0, &mut out));
+        let (key, value) = map_entries(&out).unwrap().next().unwrap().unwrap();
+        (key.unwrap().to_vec(), value.unwrap().to_vec())
+    }
+
+    #[test]
+    fn map_keys_come_back_as_they_were_written() {
+        let one_fifty = [0, 0, 0, 2, 0, 150];
+        for value in [&b""[..], b"x", &[0, 0, 0, 1, 7], &[0xff; 9]] {
+            let cell = map_cell_value(&DataType::Decimal, &one_fifty, value);
+            assert_eq!(shown(&one_fifty, &cell), (one_fifty.to_vec(), value.to_vec()));
+        }
+    }
+
+    #[test]
+    fn map_values_of_versions_that_kept_no_keys_are_read() {
+        let (one_fifty, shortest) = ([0, 0, 0, 2, 0, 150], [0, 0, 0, 1, 15]);
+        let another_key = map_cell_value(&DataType::Decimal, &[0, 0, 0, 0, 9], b"x");
+        for plain in [&b""[..], b"x", &[0, 0, 0, 1, 7], &[0xff; 9], &another_key] {
+            assert_eq!(shown(&one_fifty, plain), (shortest.to_vec(), plain.to_vec()));
+        }
+    }
 }

@@ -4,7 +4,8 @@
 //! (reversed for descending columns); equal values have equal encodings; no encoding is a prefix of another; and
 //! `decode` gives the value back. What decode cannot give back is what Cassandra's order cannot see: the payload
 //! of a NaN, non-zero booleans other than 1, redundant sign bytes of a varint, missing as opposed to null trailing
-//! components of a tuple, and the scale of a decimal (trailing zeros of the fraction).
+//! components of a tuple, and the scale of a decimal (trailing zeros of the fraction), which whoever cares keeps beside
+//! the key ([`DataType::has_decimal`](crate::types::DataType::has_decimal)).
 //!
 //! Layout: a marker byte (empty value 0x10, value 0x20), then the payload; a descending column inverts every byte.
 //! Inside a list, set, map, tuple or user-defined type every part is again a component, null is marker 0x08, and a

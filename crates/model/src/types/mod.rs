@@ -209,6 +209,20 @@ impl DataType {
         matches!(self, DataType::Ascii | DataType::Text)
     }
 
+    /// Whether values hold decimals, whose scale is no part of their comparable form.
+    pub fn has_decimal(&self) -> bool {
+        match self {
+            DataType::Decimal => true,
+            DataType::List { element, .. }
+            | DataType::Set { element, .. }
+            | DataType::Vector { element, .. } => element.has_decimal(),
+            DataType::Map { key, value, .. } => key.has_decimal() || value.has_decimal(),
+            DataType::Tuple(parts) => parts.iter().any(DataType::has_decimal),
+            DataType::Udt(udt) => udt.fields.iter().any(|field| field.data_type.has_decimal()),
+            _ => false,
+        }
+    }
+
     /// Types for which zero bytes are a legal value but carry no information: CQL treats such a value as null in
     /// functions and arithmetic.
     pub fn is_empty_meaningless(&self) -> bool {

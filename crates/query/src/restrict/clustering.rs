@@ -107,6 +107,23 @@ impl ClusteringRestriction {
         Ok(prefixes)
     }
 
+    /// The values themselves, if the steps name one row.
+    pub fn only_values<'v>(
+        &'v self,
+        table: &Table,
+        request: &Request<'v>,
+        ids: &dyn Ids,
+    ) -> Result<Option<Vec<Cow<'v, [u8]>>>, QueryError> {
+        let mut values = Vec::with_capacity(table.clustering.len());
+        for step in &self.steps {
+            let columns = &table.clustering[values.len()..values.len() + step.columns];
+            let rows = step.terms.evaluate(&Receiver::new(&|i| columns[i].name.to_string()), request, ids)?;
+            let [row] = rows.as_slice() else { return Ok(None) };
+            values.extend_from_slice(row);
+        }
+        Ok(Some(values))
+    }
+
     pub fn slices(
         &self,
         table: &Table,

@@ -10,10 +10,11 @@ use super::plan::SelectPlan;
 use super::scratch::Scratch;
 use crate::context::{Ids, Request};
 use crate::error::QueryError;
-use crate::expr::Env;
+use crate::expr::{Env, Expr};
 use crate::spec::put_value;
 use model::key::PartitionKey;
 use model::row::{ColumnId, RowView};
+use model::value::compare;
 use std::borrow::Cow;
 use std::sync::Arc;
 use store::{Flow, Position, Sink};
@@ -345,7 +346,7 @@ impl<'p, 'c> Collector<'p, 'c> {
         for key in &grouping.keys {
             keys.push(key.evaluate_in(&env)?.into_bytes().map(Cow::into_owned));
         }
-        if self.group.as_ref().is_some_and(|group| group.keys != keys) {
+        if self.group.as_ref().is_some_and(|group| !same_group(&grouping.keys, &group.keys, &keys)) {
             drop(inputs);
             self.end_group()?;
             // The row begins the next group; the page must have room for that one.
@@ -482,4 +483,15 @@ impl Sink for Collector<'_, '_> {
         }
         Flow::Continue
     }
+}
+
+/// Two decimals of one group may be written differently: 1.5 and 1.50.
+fn same_group(exprs: &[Expr], last: &[Option<Vec<u8>>], now: &[Option<Vec<u8>>]) -> bool {
+    let same = |(expr, (last, now)): (&Expr, (&Option<Vec<u8>>, &Option<Vec<u8>>))| match (last, now) {
+        (Some(last), Some(now)) if expr.data_type.has_decimal() => {
+            compare(&expr.data_type, last, now).is_eq()
+        }
+        _ => last == now,
+    };
+    last == now || exprs.iter().zip(last.iter().zip(now)).all(same)
 }

@@ -3,10 +3,10 @@
 use super::cell_info::{CellInfos, put_info};
 use super::input::Input;
 use super::layout::Layout;
-use crate::key::partition_values;
+use crate::key::{partition_values, written_values};
 use model::comparable;
 use model::key::PartitionKey;
-use model::row::RowView;
+use model::row::{KEY_AS_WRITTEN, RowView};
 use schema::Table;
 use std::borrow::Cow;
 use store::assemble::assemble_cells;
@@ -129,6 +129,7 @@ impl Scratch {
             Place::Row { start, len: value.len() as u32 }
         };
         let mut done = None;
+        let mut kept = None;
         let mut cells = row.cells();
         loop {
             let cell = match cells.next_plain() {
@@ -146,6 +147,9 @@ impl Scratch {
                 },
             };
             let Some(slot) = layout.regular_slot(cell.column).filter(|_| done != Some(cell.column)) else {
+                if cell.column == KEY_AS_WRITTEN {
+                    kept = cell.live_value(self.now_seconds);
+                }
                 continue;
             };
             let data_type = &inputs[slot].data_type;
@@ -160,6 +164,13 @@ impl Scratch {
                 }
             } else if let Some(value) = cell.live_value(self.now_seconds) {
                 self.places[slot] = place(value);
+            }
+        }
+        if let Some(values) = kept {
+            for (at, value) in written_values(values).enumerate() {
+                for (slot, _) in layout.clustering.iter().filter(|(_, wanted_at)| *wanted_at == at) {
+                    self.places[*slot] = place(value);
+                }
             }
         }
         for info in infos.of_rows() {

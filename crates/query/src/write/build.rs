@@ -9,7 +9,7 @@ use crate::key::{self, KeyValues};
 use crate::restrict::Restrictions;
 use model::deletion::Deletion;
 use model::key::PartitionKey;
-use model::row::RowWriter;
+use model::row::{Cell, KEY_AS_WRITTEN, RowWriter};
 use store::{Mutation, RowPosition, Slice, TableId};
 
 /// Cassandra's limit: twenty years.
@@ -192,6 +192,8 @@ impl<'a> Builder<'a, '_> {
         let drafter = Drafter { request: self.request, ids: self.ids };
         let mut writer = RowWriter::with_capacity(ROW_BYTES);
         if let RowTargets::Rows(rows) = targets {
+            let as_written = self.as_written(plan, rows)?;
+            let rows = Rows { keys: rows, as_written: as_written.as_deref() };
             write_regulars(&drafter, plan, rows, stamp, &mut writer, mutation)?;
         }
         if plan.assignments.iter().any(|a| a.is_static) {
@@ -208,12 +210,47 @@ impl<'a> Builder<'a, '_> {
         }
         Ok(())
     }
+
+    /// The clustering values of the one row, if its key does not give them back. Of the rows of an IN they are not kept.
+    fn as_written(&self, plan: &'a WritePlan, rows: &[Vec<u8>]) -> Result<Option<Vec<u8>>, QueryError> {
+        let [row] = rows else { return Ok(None) };
+        if plan.kind == WriteKind::Delete || !plan.table.loses_scale() {
+            return Ok(None);
+        }
+        match &plan.keys {
+            Keys::Values { clustering, .. } => {
+                let values = self.key_values(plan, clustering, false)?;
+                Ok(key::as_written(&plan.table, values.as_slice(), row))
+            }
+            Keys::Where(restrictions) => {
+                let values = restrictions.clustering.only_values(&plan.table, self.request, self.ids)?;
+                Ok(values.and_then(|values| key::as_written(&plan.table, &values, row)))
+            }
+        }
+    }
+}
+
+/// Rows that one statement writes alike.
+#[derive(Clone, Copy)]
+struct Rows<'r> {
+    keys: &'r [Vec<u8>],
+    as_written: Option<&'r [u8]>,
+}
+
+impl Rows<'_> {
+    /// Behind the row's other cells.
+    fn put_as_written(&self, stamp: &Stamp, writer: &mut RowWriter) {
+        if let Some(values) = self.as_written {
+            let (timestamp, state) = (stamp.timestamp, stamp.live(values));
+            writer.cell(&Cell { column: KEY_AS_WRITTEN, path: None, timestamp, state });
+        }
+    }
 }
 
 fn write_regulars<'a>(
     drafter: &Drafter<'a, '_>,
     plan: &'a WritePlan,
-    rows: &[Vec<u8>],
+    rows: Rows<'_>,
     stamp: &Stamp,
     writer: &mut RowWriter,
     mutation: &mut Mutation,
@@ -221,24 +258,28 @@ fn write_regulars<'a>(
     // Only an INSERT leaves a row marker; counters have none.
     let marker = (plan.kind == WriteKind::Insert && !plan.is_counter()).then(|| stamp.marker());
     if is_simple(plan) {
-        return rows.iter().try_for_each(|clustering| {
+        return rows.keys.iter().try_for_each(|clustering| {
             writer.begin(stamp.timestamp, marker, Deletion::NONE);
             for assignment in &plan.assignments {
                 drafter.write_simple(assignment, stamp, writer)?;
             }
             if !writer.is_empty() {
+                rows.put_as_written(stamp, writer);
                 mutation.row(clustering, writer.view());
             }
             Ok(())
         });
     }
-    for clustering in rows {
+    for clustering in rows.keys {
         let mut drafts = Drafts { cells: Vec::with_capacity(plan.assignments.len()), deferred: vec![] };
         for assignment in plan.assignments.iter().filter(|a| !a.is_static) {
             drafter.assign(assignment, &mut drafts)?;
         }
         writer.begin(stamp.timestamp, marker, Deletion::NONE);
         drafts.write(stamp, writer);
+        if !writer.is_empty() || !drafts.deferred.is_empty() {
+            rows.put_as_written(stamp, writer);
+        }
         if !writer.is_empty() {
             mutation.row(clustering, writer.view());
         }

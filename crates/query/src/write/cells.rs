@@ -14,7 +14,7 @@ use model::timeuuid;
 use model::types::DataType;
 use model::value::elements::{elements, fields, map_entries};
 use std::borrow::Cow;
-use store::assemble::{field_path, list_path};
+use store::assemble::{field_path, list_path, map_cell_value, set_cell_value};
 use store::{Deferred, DeferredOp, RowPosition};
 
 /// 2010-01-01 in 100 ns units since 1970: prepended list elements get times mirrored at it, so that
@@ -40,7 +40,7 @@ impl Stamp {
     }
 
     /// A cell with this value: for ever, or for the statement's TTL.
-    fn live<'v>(&self, value: &'v [u8]) -> CellState<'v> {
+    pub fn live<'v>(&self, value: &'v [u8]) -> CellState<'v> {
         match self.ttl {
             0 => CellState::Live(value),
             ttl => CellState::Expiring { value, ttl, expiry: self.now_seconds.saturating_add(ttl) },
@@ -212,14 +212,16 @@ impl<'a> Drafter<'a, '_> {
             DataType::Set { element, .. } => {
                 for part in elements(&bytes).map_err(malformed)? {
                     let part = part.map_err(malformed)?.ok_or_else(null_inside)?;
-                    put(path_of(element, part)?, Some(Vec::new()));
+                    let path = path_of(element, part)?;
+                    let value = set_cell_value(element, &path, part);
+                    put(path, Some(value));
                 }
             }
             DataType::Map { key, .. } => {
                 for entry in map_entries(&bytes).map_err(malformed)? {
                     let (k, v) = entry.map_err(malformed)?;
                     let (k, v) = (k.ok_or_else(null_inside)?, v.ok_or_else(null_inside)?);
-                    put(path_of(key, k)?, Some(v.to_vec()));
+                    put(path_of(key, k)?, Some(map_cell_value(key, k, v)));
                 }
             }
             DataType::Udt(udt) => {
@@ -272,6 +274,9 @@ impl<'a> Drafter<'a, '_> {
         let what = match self.evaluate(value)? {
             Evaluated::Unset => return Ok(()),
             Evaluated::Null => What::Tombstone,
+            Evaluated::Value(bytes) if key_type.has_decimal() => {
+                What::Value(Cow::Owned(map_cell_value(key_type, &key, &bytes)))
+            }
             Evaluated::Value(bytes) => What::Value(bytes),
         };
         let path = Some(Cow::Owned(path_of(key_type, &key)?));

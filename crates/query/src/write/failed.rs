@@ -294,7 +294,11 @@ impl Page<'_> {
         let partition = key::partition_values(&self.plan.table, self.outcome.key.bytes());
         let mut clustering = Vec::new();
         let ends = match shown {
-            Some((bytes, _)) => key::clustering_values(&self.plan.table, bytes, &mut clustering),
+            Some((bytes, _)) => {
+                let table = &self.plan.table;
+                let kept = row.and_then(|row| key::kept_values(table, row, self.now_seconds));
+                key::clustering_values(table, bytes, kept, &mut clustering)
+            }
             None => Vec::new(),
         };
         for column in self.columns {
