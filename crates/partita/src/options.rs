@@ -82,6 +82,9 @@ pub struct ServeOptions {
     /// Bytes of requests under way on one shard, in MiB; more are refused as overloaded [default: 256]
     #[arg(long, env = "PARTITA_IN_FLIGHT_MIB_MAX", value_name = "MIB")]
     in_flight_mib_max: Option<usize>,
+    /// Bytes of answers under way or not taken yet on one shard, in MiB; larger ones wait for room, then are refused as overloaded [default: 256]
+    #[arg(long, env = "PARTITA_ANSWERS_MIB_MAX", value_name = "MIB")]
+    answers_mib_max: Option<usize>,
     /// Memory for the texts of prepared statements, in MiB [default: 16]
     #[arg(long, env = "PARTITA_STATEMENTS_MIB_MAX", value_name = "MIB")]
     statements_mib_max: Option<usize>,
@@ -171,6 +174,7 @@ impl ServeOptions {
             frame_bytes_max: mib(self.frame_mib_max, defaults.frame_bytes_max),
             in_flight_per_connection_max: self.in_flight_max.unwrap_or(defaults.in_flight_per_connection_max),
             in_flight_bytes_max: mib(self.in_flight_mib_max, defaults.in_flight_bytes_max),
+            answer_bytes_max: mib(self.answers_mib_max, defaults.answer_bytes_max),
             statement_bytes_max: mib(self.statements_mib_max, defaults.statement_bytes_max),
             page_bytes_max: mib(self.page_mib_max, defaults.page_bytes_max),
             ..defaults
@@ -214,6 +218,7 @@ impl ServeOptions {
             frame_mib_max: self.frame_mib_max.or(file.frame_mib_max),
             in_flight_max: self.in_flight_max.or(file.in_flight_max),
             in_flight_mib_max: self.in_flight_mib_max.or(file.in_flight_mib_max),
+            answers_mib_max: self.answers_mib_max.or(file.answers_mib_max),
             statements_mib_max: self.statements_mib_max.or(file.statements_mib_max),
             page_mib_max: self.page_mib_max.or(file.page_mib_max),
             log: self.log.or(file.log),
@@ -230,6 +235,7 @@ impl ServeOptions {
             ("frame-mib-max", self.frame_mib_max),
             ("in-flight-max", self.in_flight_max),
             ("in-flight-mib-max", self.in_flight_mib_max),
+            ("answers-mib-max", self.answers_mib_max),
             ("statements-mib-max", self.statements_mib_max),
             ("page-mib-max", self.page_mib_max),
             ("memtable-mib", self.memtable_mib),

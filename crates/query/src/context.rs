@@ -1,6 +1,7 @@
 //! What an execution needs besides its plan: the store, time, identifiers, the request's settings.
 
 use crate::error::QueryError;
+use crate::spec::Rows;
 use crate::values::Values;
 use schema::Table;
 use std::cell::RefCell;
@@ -44,14 +45,46 @@ pub struct Request<'a> {
     pub now_micros: i64,
     /// Decides every liveness question of the request (client-supplied in protocol v5).
     pub now_seconds: u32,
+    /// What the rows of the answer may take, if less than the limits allow: a page ends there, see [`Request::outgrown`].
+    pub result_bytes_max: Option<usize>,
 }
 
 impl<'a> Request<'a> {
     pub fn new(values: Values<'a>, now_micros: i64) -> Request<'a> {
         let now_seconds = (now_micros / 1_000_000) as u32;
-        Request { values, page_size: None, paging_state: None, timestamp: None, now_micros, now_seconds }
+        Request {
+            values,
+            page_size: None,
+            paging_state: None,
+            timestamp: None,
+            now_micros,
+            now_seconds,
+            result_bytes_max: None,
+        }
+    }
+
+    /// Whether the answer would have been another one with more room than `result_bytes_max`.
+    pub fn outgrown(&self, outcome: Result<&Rows, &QueryError>) -> bool {
+        let Some(bytes) = self.result_bytes_max else { return false };
+        match (outcome, self.page_size) {
+            (Ok(rows), Some(page_size)) => {
+                rows.paging_state.is_some() && rows.count < page_size && rows.body.len() >= bytes
+            }
+            (Err(error), None) => *error == too_large(bytes),
+            _ => false,
+        }
     }
 }
+
+/// The answer to an unpaged query whose result outgrows every bound.
+pub fn too_large(bytes: usize) -> QueryError {
+    QueryError::invalid(format!(
+        "The result is larger than {bytes} bytes; set a page size to read it in pages, or a LIMIT"
+    ))
+}
+
+/// An unpaged result may be this many times as large as a page before it is refused.
+const UNPAGED_FACTOR: usize = 32;
 
 /// Limits of one request.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +97,13 @@ pub struct Limits {
     pub tombstones_fail: u64,
     pub batch_bytes_warn: usize,
     pub batch_bytes_fail: usize,
+}
+
+impl Limits {
+    /// What an answer without paging may grow to.
+    pub fn unpaged_bytes_max(&self) -> usize {
+        self.page_bytes_max.saturating_mul(UNPAGED_FACTOR)
+    }
 }
 
 impl Default for Limits {

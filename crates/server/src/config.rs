@@ -75,6 +75,8 @@ pub struct Limits {
     pub in_flight_per_connection_max: usize,
     /// Bytes of requests under way on one shard; more are answered with "overloaded".
     pub in_flight_bytes_max: usize,
+    /// Bytes of answers to reads that are under way or not taken yet, on one shard; more wait for room.
+    pub answer_bytes_max: usize,
     pub statement_bytes_max: usize,
     pub page_bytes_max: usize,
     pub memtable_bytes_max: usize,
@@ -94,6 +96,7 @@ impl Default for Limits {
             frame_bytes_max: 16 << 20,
             in_flight_per_connection_max: 1024,
             in_flight_bytes_max: 256 << 20,
+            answer_bytes_max: 256 << 20,
             statement_bytes_max: 16 << 20,
             page_bytes_max: 8 << 20,
             memtable_bytes_max: 128 << 20,

@@ -168,11 +168,13 @@ fn memory(out: &mut String, shared: &Shared) {
     let limits = &shared.config.limits;
     let cache = shared.engine.cache_counts();
     let requests: u64 = shared.metrics.iter().map(|m| m.in_flight_bytes.get()).sum();
+    let answers: usize = shared.answers.iter().map(|a| a.bytes_taken()).sum();
     let budgets = [
         ("memtables", shared.engine.metrics().memtable_bytes.get(), limits.memtable_bytes_max),
         ("cache", cache.bytes, limits.cache_bytes_max),
         ("statements", shared.registry.size().1 as u64, limits.statement_bytes_max),
         ("requests", requests, limits.in_flight_bytes_max.saturating_mul(shared.config.shards)),
+        ("answers", answers as u64, limits.answer_bytes_max.saturating_mul(shared.config.shards)),
     ];
     head(out, "partita_memory_bytes", "gauge", "Bytes held, by budget");
     for (budget, bytes, _) in budgets {

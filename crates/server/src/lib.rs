@@ -4,6 +4,7 @@
 //! executed by the `cql` crate on each shard's own store; nothing here parses CQL.
 
 mod accept;
+mod answers;
 mod auth;
 mod clients;
 pub mod config;

@@ -1,5 +1,6 @@
 //! What one shard of the server owns: the dialect on its store, its statements, its counters.
 
+use crate::answers::Answers;
 use crate::clients::Clients;
 use crate::config::{Auth, Config};
 use crate::metrics::ShardMetrics;
@@ -23,6 +24,8 @@ pub struct Shared {
     pub registry: Registry,
     pub clients: Clients,
     pub metrics: Vec<ShardMetrics>,
+    /// By shard.
+    pub answers: Vec<Answers>,
     /// Topology, status and schema events for clients that registered.
     pub events: broadcast::Sender<Event>,
     /// The SUPPORTED answer, without the per-shard key.
@@ -43,6 +46,10 @@ pub struct Shard {
 impl Shard {
     pub fn metrics(&self) -> &ShardMetrics {
         &self.shared.metrics[self.index]
+    }
+
+    pub fn answers(&self) -> &Answers {
+        &self.shared.answers[self.index]
     }
 
     pub fn authentication(&self) -> bool {

@@ -1,6 +1,7 @@
 //! Starting and stopping: engine, shard threads, listeners.
 
 use crate::accept::{self, Arrival, Spread};
+use crate::answers::Answers;
 use crate::clients::LiveTables;
 use crate::config::{Config, Durability};
 use crate::metrics::ShardMetrics;
@@ -94,6 +95,7 @@ impl Server {
             registry: Registry::new(config.limits.statement_bytes_max),
             clients: Default::default(),
             metrics: (0..config.shards).map(|_| ShardMetrics::default()).collect(),
+            answers: (0..config.shards).map(|_| answers(&config)).collect(),
             events: broadcast::channel(EVENTS_MAX).0,
             refused_connections: Default::default(),
             catalogue: Arc::new(catalogue),
@@ -232,12 +234,7 @@ async fn run_shard(
 ) {
     let ShardParts { index, shared, system, clock, seed } = parts;
     let ids = Rc::new(ShardIds::new(clock, index, seed));
-    let limits = query::context::Limits {
-        page_bytes_max: shared.config.limits.page_bytes_max,
-        tombstones_warn: shared.config.limits.tombstones_warn,
-        tombstones_fail: shared.config.limits.tombstones_fail,
-        ..Default::default()
-    };
+    let limits = query_limits(&shared.config);
     let Some(store) = shared.engine.store(index) else {
         let _ = ready.send(Err(format!("the engine has no shard {index}")));
         return;
@@ -286,6 +283,20 @@ async fn bootstrap(shard: &Rc<Shard>) -> Result<(), String> {
     let store = &shard.dialect.store;
     shard.shared.catalogue.bootstrap(store).await.map_err(|e| e.to_string())?;
     auth::bootstrap(shard).await.map_err(|e| e.to_string())
+}
+
+fn query_limits(config: &Config) -> query::context::Limits {
+    query::context::Limits {
+        page_bytes_max: config.limits.page_bytes_max,
+        tombstones_warn: config.limits.tombstones_warn,
+        tombstones_fail: config.limits.tombstones_fail,
+        ..Default::default()
+    }
+}
+
+fn answers(config: &Config) -> Answers {
+    let limits = query_limits(config);
+    Answers::new(config.limits.answer_bytes_max, limits.page_bytes_max, limits.unpaged_bytes_max())
 }
 
 fn engine_options(config: &Config) -> EngineOptions {

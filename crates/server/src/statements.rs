@@ -111,6 +111,8 @@ pub struct Statement {
     pub result: Vec<ColumnSpec>,
     /// The last version of the catalogue that the plan was found to be right for.
     pub current_at: Cell<u64>,
+    /// Whether its answers may need more than a little room; expected of a read until it was seen.
+    pub large: Cell<bool>,
     /// `result` as it goes over the wire, in the version that the last client spoke.
     written: RefCell<Option<Rc<WrittenColumns>>>,
     /// The answer to a conditional write that was applied, likewise; it is always the same but for its stream.
@@ -131,6 +133,7 @@ impl Statement {
             bind,
             result,
             current_at,
+            large: Cell::new(true),
             written: RefCell::default(),
             applied: RefCell::default(),
         }

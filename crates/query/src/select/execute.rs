@@ -7,7 +7,7 @@ use super::merge;
 use super::nearest::Nearest;
 use super::paging::{PagingState, SequenceState, malformed};
 use super::plan::SelectPlan;
-use crate::context::Context;
+use crate::context::{Context, too_large};
 use crate::error::QueryError;
 use crate::restrict::{PartitionRestriction, PartitionSet, Terms};
 use crate::spec::Rows;
@@ -21,9 +21,6 @@ const FILTER_PAUSES_MAX: u32 = 10;
 
 /// Most rows that ANN OF may ask for, as in Cassandra.
 pub const ANN_ROWS_MAX: u64 = 1000;
-
-/// An unpaged result may be this many times as large as a page before it is refused.
-const UNPAGED_FACTOR: usize = 32;
 
 /// Runs a plan and gives one page of rows.
 pub async fn execute<S: Store>(plan: &SelectPlan, context: &Context<'_, S>) -> Result<Rows, QueryError> {
@@ -127,11 +124,12 @@ pub enum Ended {
 
 impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
     pub fn budget(&self) -> PageBudget {
-        let bytes = self.context.limits.page_bytes_max;
-        match self.context.request.page_size {
-            Some(rows) => PageBudget { rows: u64::from(rows.max(1)), bytes },
-            None => PageBudget { rows: u64::MAX, bytes: bytes.saturating_mul(UNPAGED_FACTOR) },
-        }
+        let (limits, request) = (&self.context.limits, &self.context.request);
+        let (rows, bytes) = match request.page_size {
+            Some(rows) => (u64::from(rows.max(1)), limits.page_bytes_max),
+            None => (u64::MAX, limits.unpaged_bytes_max()),
+        };
+        PageBudget { rows, bytes: bytes.min(request.result_bytes_max.unwrap_or(usize::MAX)) }
     }
 
     /// Partitions one after the other.
@@ -171,7 +169,7 @@ impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
             (_, Some(Stop::LimitReached) | None) => false,
         };
         if more && self.context.request.page_size.is_none() {
-            return Err(too_large(budget));
+            return Err(too_large(budget.bytes));
         }
         if !more && collector.stopped.is_none() {
             collector.finish()?;
@@ -249,14 +247,6 @@ impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
             ));
         }
     }
-}
-
-/// The answer to an unpaged query whose result outgrows every bound.
-pub fn too_large(budget: PageBudget) -> QueryError {
-    QueryError::invalid(format!(
-        "The result is larger than {} bytes; set a page size to read it in pages, or a LIMIT",
-        budget.bytes
-    ))
 }
 
 fn warn_about_aggregation<S: Store>(plan: &SelectPlan, context: &Context<'_, S>) {

@@ -2,8 +2,9 @@
 //! partition, so that pages stay correct while rows are written between them.
 
 use super::collector::{Collector, PageBudget};
-use super::execute::{Scan, too_large};
+use super::execute::Scan;
 use super::paging::{CursorState, PagingState, malformed};
+use crate::context::too_large;
 use crate::error::QueryError;
 use crate::spec::Rows;
 use model::comparable;
@@ -70,7 +71,7 @@ pub async fn run<S: Store, T: Store>(
         }
     };
     if more && scan.context.request.page_size.is_none() {
-        return Err(too_large(budget));
+        return Err(too_large(budget.bytes));
     }
     let paging_state = more.then(|| {
         let states =

@@ -5,13 +5,14 @@
 
 use super::handle::{self, Failure, Head, InFlight};
 use super::{Peer, reply};
+use crate::answers::SMALL_BYTES;
 use crate::errors::Attempt;
 use crate::metrics::Operation;
 use crate::shard::Shard;
 use crate::statements::Statement;
 use cql::immediate::{Write, decided};
 use cql::prepared::Plan;
-use cql::session::{Answer, Response};
+use cql::session::{Answer, Response, Session};
 use cql_wire::{Batch, BatchQuery, Envelope, Opcode, QueryParams, Request, flags};
 use query::write::BatchPlan;
 use query::{Bound, QueryError, Values};
@@ -147,8 +148,7 @@ impl Asked<'_> {
         let dialect = &self.shard.dialect;
         let session = self.peer.session.borrow();
         if let Plan::Select(_) = plan {
-            let read = dialect.store.only_here(|| dialect.read_now(&session, &statement.prepared, request));
-            return match read {
+            return match self.read(&session, statement, request) {
                 None => AtOnce::NotYet,
                 Some(Err(error)) => failed(error),
                 Some(Ok(answer)) => {
@@ -159,6 +159,27 @@ impl Asked<'_> {
         }
         let write = dialect.write_now(&session, &statement.prepared, request);
         self.begin(write, operation, attempt, Some(statement))
+    }
+
+    /// Reads what is here. Small answers need no room of their own: the outbox that they go to is bounded.
+    fn read(
+        &self,
+        session: &Session,
+        statement: &Statement,
+        mut request: query::Request<'_>,
+    ) -> Option<Result<Answer, QueryError>> {
+        let dialect = &self.shard.dialect;
+        let large = statement.large.get();
+        let room = if large { self.shard.answers().page_now(&self.peer.quota) } else { None };
+        request.result_bytes_max = Some(room.as_ref().map_or(SMALL_BYTES, |room| room.bytes));
+        let outcome = dialect.store.only_here(|| dialect.read_now(session, &statement.prepared, request))?;
+        if handle::outgrown(statement, &request, &outcome) {
+            return None;
+        }
+        if statement.large.get() {
+            self.peer.rooms.borrow_mut().extend(room);
+        }
+        Some(outcome)
     }
 
     /// Gives a write to the store.

@@ -1,11 +1,13 @@
 //! One request from decoding to its answer in the outbox.
 
 use super::{Peer, auth, reply, trace};
+use crate::answers::SMALL_BYTES;
 use crate::errors::Attempt;
 use crate::metrics::Operation;
 use crate::shard::Shard;
 use crate::statements::Statement;
 use cql::prepared::Plan;
+use cql::session::{Answer, Response};
 use cql_wire::{
     Batch, BatchQuery, BatchType, Consistency, Envelope, ErrorKind, ErrorMessage, Opcode, Protocol,
     QueryParams, Request, Values as WireValues, WriteType, flags,
@@ -160,13 +162,65 @@ async fn execute(
             return Err(QueryError::invalid("Invalid amount of bind variables"));
         }
         let request = request(shard, params, Values(&values));
-        let session = peer.session.borrow().clone();
-        shard.dialect.execute(&session, &statement.prepared, request).await
+        match &statement.prepared.plan {
+            Plan::Select(_) => read(shard, peer, statement, request).await,
+            _ => {
+                let session = peer.session.borrow().clone();
+                shard.dialect.execute(&session, &statement.prepared, request).await
+            }
+        }
     };
     let outcome = outcome.await.map_err(|e| Failure::Query(e, attempt));
     let outcome =
         outcome.map(|answer| reply::answer(shard, peer, head, trace_id, statement, answer, metadata));
     (operation, outcome)
+}
+
+/// Executes a read in the room that there is for its answer, and again in more if it needs more.
+async fn read(
+    shard: &Rc<Shard>,
+    peer: &Rc<Peer>,
+    statement: &Rc<Statement>,
+    mut request: query::Request<'_>,
+) -> Result<Answer, QueryError> {
+    let session = peer.session.borrow().clone();
+    let answers = shard.answers();
+    let page = if statement.large.get() { answers.page_now(&peer.quota) } else { None };
+    let mut room = match page {
+        Some(room) => room,
+        None => answers.small(&peer.quota).await?,
+    };
+    let mut sizes = answers.sizes(request.page_size.is_some());
+    loop {
+        request.result_bytes_max = Some(room.bytes);
+        let outcome = shard.dialect.execute(&session, &statement.prepared, request).await;
+        if outgrown(statement, &request, &outcome)
+            && let Some(bytes) = sizes.find(|bytes| *bytes > room.bytes)
+        {
+            drop(outcome);
+            drop(room);
+            room = answers.large(&peer.quota, bytes).await?;
+            continue;
+        }
+        peer.rooms.borrow_mut().push(room);
+        return outcome;
+    }
+}
+
+/// Whether a read needs more room than it had; the statement remembers what it needs.
+pub fn outgrown(
+    statement: &Statement,
+    request: &query::Request<'_>,
+    outcome: &Result<Answer, QueryError>,
+) -> bool {
+    let rows = match outcome {
+        Ok(Answer { response: Response::Rows(rows), .. }) => Ok(rows),
+        Ok(_) => return false,
+        Err(error) => Err(error),
+    };
+    let outgrown = request.outgrown(rows);
+    statement.large.set(outgrown || rows.is_ok_and(|rows| rows.body.len() > SMALL_BYTES));
+    outgrown
 }
 
 pub fn kind(statement: &Statement, params: &QueryParams<'_>) -> (Operation, Attempt) {

@@ -4,7 +4,7 @@
 //! finish right there, see `at_once`), and writes all finished answers with one system call. Writes that wait for the
 //! log stay in a queue, everything else that waits in a set of tasks; they answer when they are done, out of order, as
 //! the protocol allows.
-//! Bounded: requests under way per connection, bytes under way per shard, time to finish a
+//! Bounded: requests under way per connection, bytes of requests and of answers under way per shard, time to finish a
 //! handshake and a message.
 
 mod at_once;
@@ -20,6 +20,7 @@ pub use stream::Stream;
 
 use self::at_once::{AtOnce, Begun};
 use self::handle::{Head, Owned};
+use crate::answers::{Quota, Room};
 use crate::clients::{Clients, Entry};
 use crate::metrics::Operation;
 use crate::shard::Shard;
@@ -51,6 +52,9 @@ pub struct Peer {
     pub registered: Cell<EventKinds>,
     /// Plain envelopes of finished answers.
     pub outbox: RefCell<Vec<u8>>,
+    /// What it may hold for answers of reads, and what it holds for those in the outbox.
+    pub quota: Quota,
+    pub rooms: RefCell<Vec<Room>>,
     pub in_flight: Cell<usize>,
     pub throw_on_overload: Cell<bool>,
     pub lwt_mark: Cell<bool>,
@@ -103,6 +107,8 @@ impl Connection {
             session: RefCell::default(),
             registered: Cell::default(),
             outbox: RefCell::default(),
+            quota: Quota::default(),
+            rooms: RefCell::default(),
             in_flight: Cell::new(0),
             throw_on_overload: Cell::new(false),
             lwt_mark: Cell::new(false),
@@ -258,10 +264,12 @@ impl Connection {
         }
     }
 
-    /// Lets every request that can go on do so.
+    /// Lets every request that can go on do so, until the answers are a good deal to write.
     fn take_finished(&mut self) {
         let mut context = Context::from_waker(Waker::noop());
-        while let Poll::Ready(Some(())) = self.pending.poll_next_unpin(&mut context) {}
+        while self.peer.outbox.borrow().len() < WRITE_BYTES
+            && let Poll::Ready(Some(())) = self.pending.poll_next_unpin(&mut context)
+        {}
         self.subscribe();
     }
 
@@ -310,6 +318,7 @@ impl Connection {
         tokio::time::timeout(WRITE_TIMEOUT, write).await??;
         self.shard.metrics().bytes_written.add(self.framed.len() as u64);
         self.framed.clear();
+        self.peer.rooms.borrow_mut().clear();
         // A page of megabytes should not stay allocated for a connection's lifetime.
         if self.framed.capacity() > 4 * WRITE_BYTES {
             self.framed = Vec::new();

@@ -3,6 +3,7 @@
 use crate::bench::{Answer, Bench, Client, PATIENCE, memory_kib};
 use cql_wire::{Consistency, Opcode, QueryParams, Request, Value, ValueList, Version};
 use std::io::{Read, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 const KEYSPACE: &str =
@@ -10,6 +11,12 @@ const KEYSPACE: &str =
 
 /// What the process may grow by, whatever clients send: well below what they try to make it hold.
 const GROWTH_KIB_MAX: u64 = 96 << 10;
+
+/// Tests that look at the process's memory take turns.
+fn alone() -> MutexGuard<'static, ()> {
+    static MEMORY: Mutex<()> = Mutex::new(());
+    MEMORY.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 #[test]
 fn a_frame_over_the_limit_is_an_invalid_request_in_every_version() {
@@ -48,6 +55,7 @@ fn bytes_in_flight_over_the_limit_are_overload_and_the_connection_goes_on() {
 
 #[test]
 fn more_requests_than_may_be_in_flight_wait_and_are_all_answered() {
+    let _alone = alone();
     let bench = Bench::start(|config| config.limits.in_flight_per_connection_max = 4);
     let mut client = Client::connect(&bench);
     client.run(KEYSPACE);
@@ -75,6 +83,7 @@ fn more_requests_than_may_be_in_flight_wait_and_are_all_answered() {
 
 #[test]
 fn a_client_that_takes_no_answers_is_not_read_further() {
+    let _alone = alone();
     let bench = Bench::start(|_| {});
     let mut client = Client::connect(&bench);
     client.run(KEYSPACE);
@@ -100,7 +109,48 @@ fn a_client_that_takes_no_answers_is_not_read_further() {
 }
 
 #[test]
+fn clients_that_take_no_answers_from_other_shards_do_not_fill_the_memory() {
+    let _alone = alone();
+    let bench = Bench::start(|config| config.limits.answer_bytes_max = 32 << 20);
+    let mut client = Client::connect(&bench);
+    client.run(KEYSPACE);
+    client.run("CREATE TABLE k.t (k int, c int, v blob, PRIMARY KEY (k, c))");
+    for c in 0..8 {
+        let blob = "ab".repeat(1 << 20);
+        client.run(&format!("INSERT INTO k.t (k, c, v) VALUES (1, {c}, 0x{blob})"));
+    }
+    let before = memory_kib();
+    // Some of the connections are on the shard that does not own the partition; pages of 8 MiB, gigabytes in all.
+    let mut params = QueryParams::new(Consistency::One);
+    params.page_size = Some(5000);
+    let mut bytes = Vec::new();
+    let query = "SELECT v FROM k.t WHERE k = 1";
+    Request::Query { query, params }.encode(Version::V4.into(), 1, 0, &mut bytes);
+    let requests = 40;
+    let mut greedy: Vec<Client> = (0..4).map(|_| Client::connect(&bench)).collect();
+    for client in &mut greedy {
+        client.stream.write_all(&bytes.repeat(requests)).unwrap();
+    }
+    bench.assert_alive();
+    // Small answers are not held up.
+    assert_eq!(client.query("SELECT c FROM k.t WHERE k = 1"), Answer::Rows(8));
+    let grown = memory_kib().saturating_sub(before);
+    // Two shards' budgets, and what the connections hold of pages that are being written.
+    assert!(grown < 2 * GROWTH_KIB_MAX, "grew by {grown} KiB");
+    // Who takes them gets them all; who waited too long for others was told so.
+    for client in &mut greedy {
+        for _ in 0..requests {
+            let answer = client.receive().answer;
+            assert!(matches!(answer, Answer::Rows(8) | Answer::Error(0x1001, _)), "{answer:?}");
+        }
+    }
+    let metrics = bench.get("/metrics");
+    assert!(metrics.contains("\npartita_memory_bytes{budget=\"answers\"} 0\n"), "{metrics}");
+}
+
+#[test]
 fn forgotten_statements_are_unprepared_and_can_be_prepared_again() {
+    let _alone = alone();
     let bench = Bench::start(|config| config.limits.statement_bytes_max = 64 << 10);
     let mut client = Client::connect(&bench);
     let text =
@@ -178,6 +228,7 @@ fn connections_over_the_limit_are_refused_and_others_served() {
 
 #[test]
 fn a_thousand_idle_connections_cost_little() {
+    let _alone = alone();
     let bench = Bench::start(|_| {});
     let before = memory_kib();
     let kept: Vec<_> = (0..1000).map(|_| bench.connect()).collect();
@@ -254,6 +305,8 @@ fn metrics_name_everything_an_operator_asks_for() {
         "partita_memory_bytes_max{budget=\"cache\"}",
         "partita_memory_bytes_max{budget=\"statements\"}",
         "partita_memory_bytes_max{budget=\"requests\"}",
+        "partita_memory_bytes{budget=\"answers\"}",
+        "partita_memory_bytes_max{budget=\"answers\"}",
         "partita_log_syncs_total",
         "partita_flushes_total",
         "partita_compactions_total",
