@@ -122,3 +122,42 @@ fn the_warning_names_the_cost_and_the_table() {
     );
     assert!(bench.warnings("SELECT sum(age) FROM people WHERE id = 1").is_empty());
 }
+
+#[test]
+fn every_table_in_a_warning_can_be_created() {
+    let long = "a_column_whose_name_is_long_enough_for_trouble";
+    let mut bench = Bench::new(&format!(
+        "CREATE TABLE people (id int, at timestamp, age int, tags set<text>, links map<text, int>, took duration, \
+         bucket int, {long} int, PRIMARY KEY (id, at))"
+    ));
+    let said = "A table that serves it: ";
+    for (condition, table) in [
+        (
+            "age > 30",
+            "ks.people_by_age (bucket_of_rows int, age int, id int, at timestamp, a_column_whose_name_is_long_enough_for_trouble \
+             int, bucket int, links map<text, int>, tags set<text>, took duration, PRIMARY KEY ((bucket_of_rows), age, id, at));",
+        ),
+        ("age > 30 AND age < 40", "ks.people_by_age ("),
+        ("tags CONTAINS 'x'", "ks.people_by_tags_element (tags_element text, "),
+        ("links CONTAINS 1", "ks.people_by_links_element (links_element int, "),
+        (
+            "links CONTAINS KEY 'a' AND age = 3",
+            "ks.people_by_links_element_age (links_element text, age int, ",
+        ),
+        ("at > 0", "ks.people_by_at ("),
+        (&format!("{long} = 1"), "ks.people_by_a_column_whose_name_is_long_enough_for ("),
+    ] {
+        let warnings = bench.warnings(&format!("SELECT * FROM people WHERE {condition} ALLOW FILTERING"));
+        let (_, ddl) = warnings[0].split_once(said).unwrap_or_else(|| panic!("{condition}: {warnings:?}"));
+        assert!(ddl.starts_with(&format!("CREATE TABLE {table}")), "{condition}: {ddl}");
+        let (ddl, _) = ddl.split_once(';').unwrap();
+        bench.run(ddl).unwrap();
+        let (name, _) = ddl.strip_prefix("CREATE TABLE ").unwrap().split_once(' ').unwrap();
+        bench.run(&format!("DROP TABLE {name}")).unwrap();
+    }
+    // No single table reads two ranges in order, and a duration cannot be a key.
+    for condition in ["age > 30 AND bucket > 5", "took = 1h"] {
+        let warnings = bench.warnings(&format!("SELECT * FROM people WHERE {condition} ALLOW FILTERING"));
+        assert!(!warnings[0].contains(said), "{condition}: {warnings:?}");
+    }
+}

@@ -3,7 +3,7 @@
 use super::Failure;
 use crate::options::ServeOptions;
 use server::Server;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 
 pub fn run(options: ServeOptions) -> Result<(), Failure> {
     let settings = options.resolve().map_err(Failure::Usage)?;
@@ -54,7 +54,10 @@ fn init_logging(level: &str, json: bool) -> Result<(), Failure> {
     let targets: Targets = level
         .parse()
         .map_err(|e| Failure::Usage(format!("--log {level}: {e}; try error, warn, info, debug or trace")))?;
-    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    // Colours are for people: a file or a collector gets the bare text.
+    let colours =
+        std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
+    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(colours);
     let registry = tracing_subscriber::registry();
     if json {
         registry.with(layer.json().with_filter(targets)).init();

@@ -2,9 +2,12 @@
 
 use super::super::restrictions::{Where, relation_text};
 use cql_syntax::ast::{Relation, RelationOp, Select, Subject};
-use model::types::quote_identifier;
+use model::types::{DataType, quote_identifier};
 use query::restrict::PartitionRestriction;
 use schema::{Column, ColumnKind, Table};
+
+/// Longer names of tables are refused.
+const NAME_LENGTH_MAX: usize = 48;
 
 /// The warnings of a query that filters.
 pub fn filtering(table: &Table, select: &Select, clause: &Where) -> Vec<String> {
@@ -58,46 +61,102 @@ fn is_filter(table: &Table, clause: &Where, relation: &Relation) -> bool {
         || (scans && column.kind == ColumnKind::Clustering)
 }
 
-/// A table whose partition key holds the equalities and whose clustering starts with the ranges.
-fn serving_table(table: &Table, select: &Select) -> Option<String> {
-    let plain = |relation: &Relation| match &relation.subject {
-        Subject::Column(name) => table.column(name.as_str()).map(|c| (c.clone(), relation.op)),
-        _ => None,
+/// A column of the table that would serve the query.
+#[derive(Clone, PartialEq)]
+struct Part {
+    name: String,
+    data_type: String,
+}
+
+impl Part {
+    fn of(column: &Column) -> Part {
+        Part { name: column.name.to_string(), data_type: column.data_type.to_string() }
+    }
+}
+
+/// How a relation would be served by a table made for it.
+enum Serves {
+    Partition(Part),
+    Range(Part),
+    /// A row for every element of the collection.
+    Element(Part),
+}
+
+fn serves(table: &Table, relation: &Relation) -> Option<Serves> {
+    let Subject::Column(name) = &relation.subject else { return None };
+    let column = table.column(name.as_str())?;
+    let element = |of: &DataType| {
+        let name = format!("{}_element", column.name);
+        (!of.is_multi_cell()).then(|| Serves::Element(Part { name, data_type: of.to_string() }))
     };
-    let relations: Vec<(Column, RelationOp)> = select.relations.iter().map(plain).collect::<Option<_>>()?;
-    let equal = |op: &RelationOp| matches!(op, RelationOp::Eq | RelationOp::In);
-    let usable = |c: &Column| !c.data_type.is_multi_cell() && c.kind != ColumnKind::Static;
-    if !relations.iter().all(|(c, op)| usable(c) && (equal(op) || op.is_slice())) {
-        return None;
+    match (relation.op, &column.data_type) {
+        _ if column.kind == ColumnKind::Static => None,
+        (RelationOp::Contains, DataType::List { element: of, .. } | DataType::Set { element: of, .. }) => {
+            element(of)
+        }
+        (RelationOp::Contains, DataType::Map { value: of, .. }) => element(of),
+        (RelationOp::ContainsKey, DataType::Map { key: of, .. }) => element(of),
+        // Not allowed in a key.
+        (_, DataType::Counter | DataType::Duration) => None,
+        (_, data_type) if data_type.is_multi_cell() => None,
+        (RelationOp::Eq | RelationOp::In, _) => Some(Serves::Partition(Part::of(column))),
+        (op, _) if op.is_slice() => Some(Serves::Range(Part::of(column))),
+        _ => None,
     }
-    let partition: Vec<&Column> = relations.iter().filter(|(_, op)| equal(op)).map(|(c, _)| c).collect();
-    let ranges: Vec<&Column> = relations.iter().filter(|(_, op)| op.is_slice()).map(|(c, _)| c).collect();
-    if partition.is_empty() {
-        return None;
-    }
-    let mut clustering: Vec<&Column> = Vec::new();
-    for column in ranges.into_iter().chain(table.primary_key()) {
-        if !partition.iter().chain(&clustering).any(|c| c.id == column.id) {
-            clustering.push(column);
+}
+
+/// A table whose partition key holds the equalities and whose clustering starts with the range. A range alone needs a
+/// partition key that spreads it: a bucket.
+fn serving_table(table: &Table, select: &Select) -> Option<String> {
+    let (mut partition, mut ranges, mut notes) = (Vec::<Part>::new(), Vec::<Part>::new(), "");
+    for relation in &select.relations {
+        let (parts, part) = match serves(table, relation)? {
+            Serves::Partition(part) => (&mut partition, part),
+            Serves::Range(part) => (&mut ranges, part),
+            Serves::Element(part) => {
+                notes = " It has one row for every element.";
+                (&mut partition, part)
+            }
+        };
+        if !parts.contains(&part) {
+            parts.push(part);
         }
     }
-    let names = |columns: &[&Column]| {
-        columns.iter().map(|c| quote_identifier(&c.name)).collect::<Vec<_>>().join(", ")
-    };
-    let mut columns: Vec<&Column> = partition.iter().chain(&clustering).copied().collect();
-    for column in &table.regulars {
-        if !columns.iter().any(|c| c.id == column.id) {
-            columns.push(column);
+    // Only one range can be read in order; with another one the new table would filter, too.
+    if ranges.len() > 1 {
+        return None;
+    }
+    let by = if partition.is_empty() { &ranges } else { &partition };
+    let by: Vec<String> = by.iter().map(|part| part.name.clone()).collect();
+    if partition.is_empty() {
+        let taken = |name: &str| table.column(name).is_some();
+        let name = if taken("bucket") { "bucket_of_rows" } else { "bucket" };
+        partition.push(Part { name: name.into(), data_type: "int".into() });
+        notes = " The bucket spreads the rows: write a hash of the key modulo a small number into it, and ask for every \
+                 bucket.";
+    }
+    let mut clustering: Vec<Part> = Vec::new();
+    for part in ranges.into_iter().chain(table.primary_key().map(Part::of)) {
+        if !partition.contains(&part) && !clustering.contains(&part) {
+            clustering.push(part);
+        }
+    }
+    let names =
+        |parts: &[Part]| parts.iter().map(|p| quote_identifier(&p.name)).collect::<Vec<_>>().join(", ");
+    let mut columns: Vec<Part> = partition.iter().chain(&clustering).cloned().collect();
+    for part in table.regulars.iter().map(Part::of) {
+        if !columns.contains(&part) {
+            columns.push(part);
         }
     }
     let columns: Vec<String> =
-        columns.iter().map(|c| format!("{} {}", quote_identifier(&c.name), c.data_type)).collect();
-    let by = partition.iter().map(|c| &*c.name).collect::<Vec<_>>().join("_");
-    let new_name = quote_identifier(&format!("{}_by_{by}", table.name));
-    let keyspace = quote_identifier(&table.keyspace);
+        columns.iter().map(|p| format!("{} {}", quote_identifier(&p.name), p.data_type)).collect();
+    let new_name: String =
+        format!("{}_by_{}", table.name, by.join("_")).chars().take(NAME_LENGTH_MAX).collect();
+    let (keyspace, new_name) = (quote_identifier(&table.keyspace), quote_identifier(&new_name));
     let key = match clustering.is_empty() {
         true => format!("({})", names(&partition)),
         false => format!("({}), {}", names(&partition), names(&clustering)),
     };
-    Some(format!("CREATE TABLE {keyspace}.{new_name} ({}, PRIMARY KEY ({key}));", columns.join(", ")))
+    Some(format!("CREATE TABLE {keyspace}.{new_name} ({}, PRIMARY KEY ({key}));{notes}", columns.join(", ")))
 }
