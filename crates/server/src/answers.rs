@@ -15,10 +15,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// Room for an answer as most are.
 pub const SMALL_BYTES: usize = 64 << 10;
 /// Of one connection at once, so that a client that takes nothing does not hold up all others.
-const SMALL_PER_CONNECTION: usize = 32;
+const SMALL_PER_CONNECTION: usize = 128;
 const LARGE_PER_CONNECTION: usize = 4;
 /// The part of the budget that only small answers may have: 1 / this.
-const SMALL_SHARE: usize = 16;
+const SMALL_SHARE: usize = 8;
 /// How long a read waits for room.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -141,7 +141,7 @@ mod tests {
         let held: Vec<Room> = std::iter::from_fn(|| answers.page_now(&one)).collect();
         assert_eq!(held.len(), LARGE_PER_CONNECTION);
         assert_eq!(answers.bytes_taken(), LARGE_PER_CONNECTION * (8 << 20));
-        // 60 MiB are for large answers.
+        // 56 MiB are for large answers.
         let more: Vec<Room> = std::iter::from_fn(|| answers.page_now(&other)).collect();
         assert_eq!(more.len(), 3);
         drop((held, more));
