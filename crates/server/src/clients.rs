@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Options of STARTUP that are kept, and characters of each: a client decides what it sends.
+/// Options of STARTUP that are kept, and bytes of all of them together: a client decides what it sends, and some send their whole configuration.
 const OPTIONS_MAX: usize = 32;
-const OPTION_CHARS_MAX: usize = 200;
+const OPTION_BYTES_MAX: usize = 16 << 10;
 
 /// Everybody who is connected to this server.
 #[derive(Default)]
@@ -86,7 +86,12 @@ impl Client {
     }
 
     pub fn set_options<'a>(&self, options: impl Iterator<Item = (&'a str, &'a str)>) {
-        let cut = |text: &str| text.chars().take(OPTION_CHARS_MAX).collect::<String>();
+        let mut left = OPTION_BYTES_MAX;
+        let mut cut = |text: &str| {
+            let kept = &text[..text.floor_char_boundary(left)];
+            left -= kept.len();
+            kept.to_string()
+        };
         lock(&self.known).options = options.take(OPTIONS_MAX).map(|(k, v)| (cut(k), cut(v))).collect();
     }
 }

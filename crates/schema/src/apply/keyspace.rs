@@ -9,7 +9,7 @@ use crate::options::review;
 use crate::properties::Properties;
 use crate::replication;
 
-const KNOWN: [&str; 3] = ["durable_writes", "replication", "review"];
+const KNOWN: [&str; 4] = ["durable_writes", "replication", "review", "tablets"];
 const NAME_CHARACTERS_MAX: usize = 48;
 
 pub(super) fn create(
@@ -86,6 +86,15 @@ pub(super) fn drop(catalogue: &Catalogue, name: &str, if_exists: bool) -> Result
 /// Everything about the properties that can be said without looking at the catalogue.
 fn check_properties(properties: &Properties) -> Result<(), SchemaError> {
     properties.only(&KNOWN)?;
+    // ScyllaDB's word for the older of its two ways to place rows, which is the only one here; nothing is kept of it.
+    if let Some(tablets) = properties.map("tablets")?
+        && !(tablets.len() == 1
+            && tablets.get("enabled").is_some_and(|value| value.eq_ignore_ascii_case("false")))
+    {
+        return Err(SchemaError::config(
+            "There are no tablets here: only tablets = {'enabled': false} is accepted",
+        ));
+    }
     match properties.map("replication")? {
         Some(map) if !map.is_empty() && !map.contains_key("class") => {
             Err(SchemaError::config("Missing replication strategy class"))

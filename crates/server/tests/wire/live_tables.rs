@@ -28,6 +28,23 @@ fn clients_are_listed_while_they_are_connected() {
 }
 
 #[test]
+fn long_options_are_shown_whole_and_endless_ones_cut() {
+    let bench = Bench::start(|_| {});
+    let (long, endless) = ("c".repeat(4000), "é".repeat(20_000));
+    let options = [("DRIVER_CONFIG", long.as_str()), ("ZZ", endless.as_str())];
+    let mut client = Client::with(&bench, Version::V4, &options);
+    let shown =
+        client.rows("SELECT client_options['DRIVER_CONFIG'], client_options['ZZ'] FROM system_views.clients");
+    let texts = shown.texts();
+    assert_eq!(texts[0], long);
+    assert!(
+        endless.starts_with(&texts[1]) && (8_000..17_000).contains(&texts[1].len()),
+        "{}",
+        texts[1].len()
+    );
+}
+
+#[test]
 fn roles_are_shown_once_they_have_logged_in() {
     let bench = Bench::start(|config| config.auth = server::config::Auth::Password);
     let mut client = Client::connect(&bench);
