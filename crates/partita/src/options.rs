@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
 use server::config::{Auth, Config, Durability, Limits, Tls};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 /// The file that is read when it exists and no other is named.
@@ -22,7 +22,10 @@ pub struct ServeOptions {
     /// Address for CQL clients; port 0 picks a free one [default: 127.0.0.1:9042]
     #[arg(long, env = "PARTITA_CQL", value_name = "ADDR")]
     cql: Option<SocketAddr>,
-    /// Address for shard-aware CQL drivers; port 0 picks a free one [default: the CQL address, port 19042 (0 if --cql has port 0)]
+    /// Address that clients are told to connect to, without port [default: the CQL address; if that is 0.0.0.0 or [::], this machine's]
+    #[arg(long, env = "PARTITA_ADVERTISE", value_name = "IP")]
+    advertise: Option<IpAddr>,
+    /// Address for shard-aware CQL drivers; port 0 picks a free one [default: the CQL address, port 19042 (a free one if --cql has another port than 9042)]
     #[arg(long, env = "PARTITA_CQL_SHARD_AWARE", value_name = "ADDR")]
     cql_shard_aware: Option<SocketAddr>,
     /// Do not offer ScyllaDB's sharding extension
@@ -141,6 +144,7 @@ impl ServeOptions {
         let server = Config {
             data: merged.data.clone().unwrap_or_else(|| PathBuf::from("partita-data")),
             cql,
+            advertise: merged.advertise,
             shard_aware: (!merged.no_shard_aware).then_some(shard_aware),
             http: Some(http),
             shards: merged.shards.unwrap_or(cores),
@@ -197,6 +201,7 @@ impl ServeOptions {
             config: self.config,
             data: self.data.or(file.data),
             cql: self.cql.or(file.cql),
+            advertise: self.advertise.or(file.advertise),
             cql_shard_aware: self.cql_shard_aware.or(file.cql_shard_aware),
             no_shard_aware: self.no_shard_aware || file.no_shard_aware,
             http: self.http.or(file.http),
@@ -229,6 +234,9 @@ impl ServeOptions {
     fn check(&self) -> Result<(), String> {
         if self.shards == Some(0) || self.shards.is_some_and(|n| n > 256) {
             return Err("--shards must be between 1 and 256".into());
+        }
+        if self.advertise.is_some_and(|address| address.is_unspecified()) {
+            return Err("--advertise must be an address that clients can connect to".into());
         }
         let positive = [
             ("connections-max", self.connections_max),

@@ -1,6 +1,6 @@
 //! What the server is told: addresses, limits, security. Only the binary reads flags and files.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -8,6 +8,8 @@ use std::time::Duration;
 pub struct Config {
     pub data: PathBuf,
     pub cql: SocketAddr,
+    /// The address that clients are told to connect to; `None`: that of `cql`, or the machine's if that is all addresses.
+    pub advertise: Option<IpAddr>,
     /// Where shard-aware drivers connect; `None` offers no sharding extension.
     pub shard_aware: Option<SocketAddr>,
     pub http: Option<SocketAddr>,
@@ -29,6 +31,7 @@ impl Config {
         Config {
             data: data.into(),
             cql: any,
+            advertise: None,
             shard_aware: Some(any),
             http: Some(any),
             shards,

@@ -15,7 +15,7 @@ use cql::session::Dialect;
 use cql::system::{NodeInfo, SystemTables};
 use engine::{Engine, EngineOptions};
 use rt::{Clock, RealDisk, ShardThreads, SystemClock};
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::rc::Rc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -318,12 +318,32 @@ fn node_info(shared: &Shared) -> NodeInfo {
         cluster_name: config.cluster_name.clone(),
         data_center: config.data_center.clone(),
         rack: config.rack.clone(),
-        address: config.cql.ip(),
+        address: config.advertise.unwrap_or_else(|| reachable(config.cql.ip())),
         port: config.cql.port(),
         host_id: shared.catalogue.host_id(),
         shards: config.shards as u32,
         ..NodeInfo::default()
     }
+}
+
+/// Clients connect to what the system tables say. A server that listens on all addresses says the one that this machine
+/// would use to reach others: a client on another machine could do nothing with the loopback address.
+fn reachable(address: IpAddr) -> IpAddr {
+    if !address.is_unspecified() {
+        return address;
+    }
+    // Addresses set aside for documentation. Nothing is sent: connecting such a socket only looks up the route.
+    let beyond: SocketAddr = match address {
+        IpAddr::V4(_) => ([198, 51, 100, 1], 9).into(),
+        IpAddr::V6(_) => ([0x2001, 0xdb8, 0, 0, 0, 0, 0, 1], 9).into(),
+    };
+    let route = std::net::UdpSocket::bind((address, 0)).and_then(|socket| {
+        socket.connect(beyond)?;
+        socket.local_addr()
+    });
+    let found = route.map(|own| own.ip()).unwrap_or(address);
+    tracing::info!(address = %found, "clients are told to connect to this address; --advertise chooses another");
+    found
 }
 
 fn seed() -> u64 {

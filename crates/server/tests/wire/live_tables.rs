@@ -2,6 +2,7 @@
 
 use crate::bench::{Answer, Bench, Client, PATIENCE};
 use cql_wire::{Consistency, QueryParams, Request, ValueList, Version};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
 use std::time::Instant;
 
 #[test]
@@ -101,5 +102,28 @@ fn a_trace_tells_what_the_client_chose() {
     let parameters = client.rows("SELECT parameters FROM system_traces.sessions").texts().concat();
     for told in ["LOCAL_ONE", "LOCAL_SERIAL", "page_size", "77", "SELECT rack FROM system.local"] {
         assert!(parameters.contains(told), "{told} in {parameters}");
+    }
+}
+
+#[test]
+fn clients_are_told_an_address_that_they_can_connect_to() {
+    let told = |bench: &Bench| {
+        let shown = Client::connect(bench).rows("SELECT rpc_address, rpc_port FROM system.local");
+        let address: [u8; 4] = shown.cells[0].as_deref().unwrap().try_into().unwrap();
+        let port: [u8; 4] = shown.cells[1].as_deref().unwrap().try_into().unwrap();
+        SocketAddr::from((address, i32::from_be_bytes(port) as u16))
+    };
+    let loopback = Bench::start(|_| {});
+    assert_eq!(told(&loopback).ip(), Ipv4Addr::LOCALHOST);
+    let advertised = Bench::start(|config| config.advertise = Some(Ipv4Addr::new(192, 0, 2, 77).into()));
+    assert_eq!(told(&advertised).ip(), Ipv4Addr::new(192, 0, 2, 77));
+    // Whatever addresses this machine has, the one that is told leads to the server.
+    let everywhere = Bench::start(|config| config.cql = (Ipv4Addr::UNSPECIFIED, 0).into());
+    let address = told(&everywhere);
+    assert!(!address.ip().is_unspecified());
+    TcpStream::connect(address).unwrap();
+    let route = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).unwrap();
+    if route.connect("198.51.100.1:9").is_ok() {
+        assert!(!address.ip().is_loopback(), "{address} is of no use to clients elsewhere");
     }
 }
