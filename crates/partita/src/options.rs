@@ -336,7 +336,8 @@ mod tests {
     #[test]
     fn every_option_is_also_a_variable_and_a_line_in_the_file() {
         let command = ServeOptions::augment_args(clap::Command::new("serve"));
-        let values = ["3", "\"127.0.0.1:3\"", "\"periodic\"", "\"password\"", "\"text\"", "true"];
+        let values =
+            ["3", "\"127.0.0.1:3\"", "\"127.0.0.3\"", "\"periodic\"", "\"password\"", "\"text\"", "true"];
         let mut seen = 0;
         for argument in command.get_arguments().filter(|a| a.get_id() != "config") {
             let name = argument.get_long().unwrap();
