@@ -14,6 +14,7 @@ use crate::expr::{Env, Expr};
 use crate::spec::put_value;
 use model::key::PartitionKey;
 use model::row::{ColumnId, RowView};
+use model::types::DataType;
 use model::value::compare;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -487,11 +488,9 @@ impl Sink for Collector<'_, '_> {
 
 /// Two decimals of one group may be written differently: 1.5 and 1.50.
 fn same_group(exprs: &[Expr], last: &[Option<Vec<u8>>], now: &[Option<Vec<u8>>]) -> bool {
-    let same = |(expr, (last, now)): (&Expr, (&Option<Vec<u8>>, &Option<Vec<u8>>))| match (last, now) {
-        (Some(last), Some(now)) if expr.data_type.has_decimal() => {
-            compare(&expr.data_type, last, now).is_eq()
-        }
-        _ => last == now,
+    let same = |at: usize, data_type: &DataType| match (&last[at], &now[at]) {
+        (Some(last), Some(now)) if data_type.has_decimal() => compare(data_type, last, now).is_eq(),
+        (last, now) => last == now,
     };
-    last == now || exprs.iter().zip(last.iter().zip(now)).all(same)
+    last == now || exprs.iter().enumerate().all(|(at, expr)| same(at, &expr.data_type))
 }
