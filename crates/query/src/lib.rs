@@ -8,6 +8,7 @@ pub mod context;
 pub mod error;
 pub mod expr;
 pub mod function;
+pub mod index;
 pub mod key;
 pub mod restrict;
 pub mod select;

@@ -11,6 +11,7 @@ mod change;
 mod check;
 mod column;
 mod error;
+mod index;
 mod json;
 mod keyspace;
 mod options;
@@ -27,6 +28,7 @@ pub use change::{
 };
 pub use column::{Column, ColumnKind, DroppedColumn};
 pub use error::SchemaError;
+pub use index::{Index, IndexKind, IndexPart};
 pub use keyspace::{Keyspace, is_local_system_name, is_replicated_system_name, is_system_name};
 pub use options::{CompactionPlan, CompressionPlan, TableOptions, java_double};
 pub use pattern::AccessPattern;

@@ -1,6 +1,7 @@
 //! A table: key columns, other columns, options. The shape that plans are made from.
 
 use crate::column::{Column, ColumnKind, DroppedColumn};
+use crate::index::Index;
 use crate::options::TableOptions;
 use std::sync::Arc;
 
@@ -32,6 +33,8 @@ pub struct Table {
     pub next_column_id: u32,
     /// Grows with TRUNCATE.
     pub incarnation: u32,
+    /// Sorted by name.
+    pub indexes: Vec<Index>,
 }
 
 impl Table {

@@ -117,6 +117,12 @@ fn written_entry<'v>(key: &DataType, path: &[u8], cell: &'v [u8]) -> Option<(&'v
     (again == path).then_some((written, value))
 }
 
+/// The value in the cell of a map's entry.
+pub fn map_value_of<'v>(key: &DataType, path: &[u8], cell: &'v [u8]) -> &'v [u8] {
+    let written = if key.has_decimal() { written_entry(key, path, cell) } else { None };
+    written.map_or(cell, |(_, value)| value)
+}
+
 /// Whether the comparable form of a value gives it back byte for byte.
 fn tells(data_type: &DataType, path: &[u8], written: &[u8]) -> bool {
     let mut decoded = Vec::with_capacity(written.len());

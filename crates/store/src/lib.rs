@@ -11,6 +11,7 @@ pub mod condition;
 pub mod deferred;
 pub mod error;
 pub mod fragment;
+pub mod index;
 pub mod mutation;
 pub mod naive;
 pub mod read;
@@ -20,6 +21,7 @@ pub use condition::{CellCondition, Comparison, Element, RowCheck, RowPosition};
 pub use deferred::{Deferred, DeferredOp};
 pub use error::StoreError;
 pub use fragment::Fragment;
+pub use index::IndexConfig;
 pub use mutation::Mutation;
 pub use read::{Flow, Partitions, Position, Read, ReadEnd, ReadOutcome, Sink, Slice};
 
@@ -39,6 +41,8 @@ pub struct TableConfig {
     pub compaction: Compaction,
     /// Cassandra's `gc_grace_seconds`; an upper bound on how long tombstones are kept.
     pub gc_grace_seconds: u32,
+    /// Kept in step with every commit. Not stored by the engine: whoever opens it says it again, before the first commit.
+    pub indexes: Vec<IndexConfig>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +71,7 @@ impl TableConfig {
             compression: Compression::Lz4,
             compaction: Compaction::Unified { scaling: 2 },
             gc_grace_seconds: 864_000,
+            indexes: Vec::new(),
         }
     }
 }
@@ -92,4 +97,10 @@ pub trait Store: 'static {
         catalogue: Vec<u8>,
         tables: Vec<TableConfig>,
     ) -> impl Future<Output = Result<(), StoreError>>;
+
+    /// Returns when every commit that began before the call is applied, or will never be: what a read sees from then on
+    /// includes everything that was committed under earlier settings of its table.
+    fn settle(&self) -> impl Future<Output = Result<(), StoreError>> {
+        std::future::ready(Ok(()))
+    }
 }

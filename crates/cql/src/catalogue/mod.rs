@@ -11,7 +11,7 @@ use crate::ddl::Reviewer;
 use crate::system;
 use query::QueryError;
 use schema::{
-    Applied, Catalogue, CompactionPlan, CompressionPlan, Effect, SchemaError, Setting, TableOptions,
+    Applied, Catalogue, CompactionPlan, CompressionPlan, Effect, SchemaError, Setting, Table, TableOptions,
 };
 use std::hash::{BuildHasher, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -152,15 +152,27 @@ impl SharedCatalogue {
 /// What a store must know of every table that it holds.
 pub fn table_configs(catalogue: &Catalogue) -> Vec<TableConfig> {
     let stored = catalogue.tables().filter(|table| !table.is_virtual());
-    stored
-        .map(|table| TableConfig {
-            id: TableId(table.id),
-            incarnation: table.incarnation,
-            compression: compression(&table.options),
-            compaction: compaction(&table.options),
-            gc_grace_seconds: table.options.gc_grace_seconds,
-        })
-        .collect()
+    stored.flat_map(|table| std::iter::once(table_config(table)).chain(index_configs(table))).collect()
+}
+
+fn table_config(table: &Table) -> TableConfig {
+    TableConfig {
+        id: TableId(table.id),
+        incarnation: table.incarnation,
+        compression: compression(&table.options),
+        compaction: compaction(&table.options),
+        gc_grace_seconds: table.options.gc_grace_seconds,
+        indexes: table.indexes.iter().filter_map(|index| query::index::config(table, index)).collect(),
+    }
+}
+
+/// The tables that hold the entries of a table's indexes. They begin anew with their table.
+fn index_configs(table: &Table) -> impl Iterator<Item = TableConfig> {
+    table.indexes.iter().map(|index| TableConfig {
+        incarnation: table.incarnation,
+        gc_grace_seconds: table.options.gc_grace_seconds,
+        ..TableConfig::new(TableId(index.id))
+    })
 }
 
 fn compression(options: &TableOptions) -> Compression {

@@ -142,6 +142,7 @@ fn take_table(body: &mut &[u8]) -> Option<TableConfig> {
             _ => return None,
         },
         gc_grace_seconds: vint::take_u32(body)?,
+        indexes: Vec::new(),
     })
 }
 

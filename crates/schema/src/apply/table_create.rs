@@ -132,6 +132,7 @@ fn build(new: &NewTable, id: u32, uuid: [u8; 16], options: TableOptions) -> Resu
         dropped: Vec::new(),
         next_column_id: 0,
         incarnation: 0,
+        indexes: Vec::new(),
     };
     add_key_columns(new, &mut table)?;
     let in_key = |name: &str| new.partition_key.iter().chain(&new.clustering).any(|key| key == name);

@@ -109,6 +109,7 @@ fn table(keyspace: &str, entry: TableEntry, types: &Types) -> Result<Table, Stri
         dropped: Vec::new(),
         next_column_id: entry.next_column_id,
         incarnation: entry.incarnation,
+        indexes: Vec::new(),
     };
     for column in entry.columns {
         let place = format!(", column {}", column.name);

@@ -60,6 +60,7 @@ fn catalogue() -> Catalogue {
         dropped: Vec::new(),
         next_column_id: 4,
         incarnation: 0,
+        indexes: Vec::new(),
     };
     let keyspace = Keyspace {
         name: "ks".into(),

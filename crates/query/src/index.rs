@@ -1,0 +1,43 @@
+//! From the index of a table as the catalogue has it to what a store must know of it.
+
+use model::types::DataType;
+use schema::{Column, ColumnKind, Index, IndexPart, Table};
+use store::TableId;
+use store::index::{IndexConfig, Source};
+
+/// How the store keeps an index in step; `None` when the column cannot be indexed that way, which DDL does not allow.
+pub fn config(table: &Table, index: &Index) -> Option<IndexConfig> {
+    let column = table.column(&index.column)?;
+    Some(IndexConfig { table: TableId(index.id), source: source(table, column, index.part)? })
+}
+
+fn source(table: &Table, column: &Column, part: IndexPart) -> Option<Source> {
+    let data_type = column.data_type.clone();
+    match column.kind {
+        ColumnKind::PartitionKey => return Some(Source::Partition { position: column.position, data_type }),
+        ColumnKind::Clustering => {
+            let columns = table.clustering.get(..=column.position)?;
+            let columns = columns.iter().map(|c| (c.data_type.clone(), c.descending)).collect();
+            return Some(Source::Clustering { columns });
+        }
+        ColumnKind::Static | ColumnKind::Regular => {}
+    }
+    let id = column.id;
+    Some(match (&data_type, part) {
+        (whole, _) if !whole.is_multi_cell() => Source::Cell { column: id, data_type },
+        (DataType::Set { element, .. }, _) => Source::Path { column: id, data_type: (**element).clone() },
+        (DataType::List { element, .. }, _) => {
+            Source::Value { column: id, data_type: (**element).clone(), map_key: None }
+        }
+        (DataType::Map { key, .. }, IndexPart::Keys) => {
+            Source::Path { column: id, data_type: (**key).clone() }
+        }
+        (DataType::Map { key, value, .. }, IndexPart::Entries) => {
+            Source::Entry { column: id, key: (**key).clone(), value: (**value).clone() }
+        }
+        (DataType::Map { key, value, .. }, _) => {
+            Source::Value { column: id, data_type: (**value).clone(), map_key: Some((**key).clone()) }
+        }
+        _ => return None,
+    })
+}
