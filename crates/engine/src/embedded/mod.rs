@@ -140,6 +140,31 @@ impl Store for EmbeddedStore {
         let task = tokio::task::spawn_local(async move { store.alter_all(catalogue, tables).await });
         task.await.map_err(|_| StoreError::Closed)?
     }
+
+    /// Lets no commit in for as long as those under way need to end.
+    async fn settle(&self) -> Result<(), StoreError> {
+        // Snapshots pause commits too, and must not be resumed by us.
+        let shared = self.shard.shared.clone();
+        let _alone = shared.catalogue.lock().await;
+        let _paused = Paused(self);
+        for owner in 0..self.shards() {
+            let (sender, receiver) = oneshot::channel();
+            self.shard.send(owner, Box::new(move |shard| shard.pause(sender)))?;
+            receiver.await.map_err(|_| StoreError::Closed)?;
+        }
+        Ok(())
+    }
+}
+
+/// Lets commits in again, also when whoever waited for the pause goes away.
+struct Paused<'s>(&'s EmbeddedStore);
+
+impl Drop for Paused<'_> {
+    fn drop(&mut self) {
+        for owner in 0..self.0.shards() {
+            let _ = self.0.shard.send(owner, Box::new(|shard| shard.resume()));
+        }
+    }
 }
 
 impl EmbeddedStore {

@@ -19,7 +19,8 @@ impl Shard {
             return Ok(outcome);
         }
         let (ballot, mutations) = stamped(self, &mut commit);
-        let mutations = self.resolve_all(mutations, commit.now_seconds).await?;
+        let mut mutations = self.resolve_all(mutations, commit.now_seconds).await?;
+        self.add_index_entries(&mut mutations, commit.now_seconds).await?;
         self.log_and_apply(ballot, mutations, holds).await?;
         Ok(outcome)
     }

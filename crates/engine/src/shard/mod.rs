@@ -11,6 +11,7 @@ mod compact;
 mod conditional;
 mod flush;
 mod holds;
+mod indexes;
 mod locks;
 mod operations;
 mod reads;
@@ -56,6 +57,8 @@ pub(crate) struct Shard {
     pub index: usize,
     pub shared: Arc<Shared>,
     tables: RefCell<BTreeMap<TableId, TableState>>,
+    /// Some table has an index.
+    any_index: Cell<bool>,
     commits: RefCell<Commits>,
     /// Counts changes of the tables; the same number on every shard once a change has arrived.
     version: Cell<u64>,
@@ -103,6 +106,7 @@ impl Shard {
         let shard = Rc::new(Shard {
             index: seed.index,
             tables: RefCell::new(tables.collect()),
+            any_index: Cell::new(false),
             commits: RefCell::default(),
             version: Cell::new(seed.version),
             early: RefCell::default(),

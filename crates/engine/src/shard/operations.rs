@@ -20,11 +20,12 @@ impl Shard {
     ) -> Result<(), StoreError> {
         let _admitted = self.admit().await?;
         let keys = deferred_keys(&mutations);
-        if keys.is_empty() {
+        if keys.is_empty() && !self.are_indexed(&mutations) {
             return self.log_and_apply(NO_BALLOT, mutations, Holds::default()).await;
         }
         let holds = self.hold(keys).await?;
-        let mutations = self.resolve_all(mutations, now_seconds).await?;
+        let mut mutations = self.resolve_all(mutations, now_seconds).await?;
+        self.add_index_entries(&mut mutations, now_seconds).await?;
         self.log_and_apply(NO_BALLOT, mutations, holds).await
     }
 

@@ -94,6 +94,10 @@ impl CurrentRows {
         self.rows.get(position).and_then(|payload| RowView::from_payload(payload))
     }
 
+    pub fn rows(&self) -> impl Iterator<Item = (&RowPosition, RowView<'_>)> {
+        self.rows.iter().filter_map(|(position, payload)| Some((position, RowView::from_payload(payload)?)))
+    }
+
     pub fn put(&mut self, position: RowPosition, payload: Vec<u8>) {
         self.rows.insert(position, payload);
     }

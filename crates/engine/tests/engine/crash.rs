@@ -5,18 +5,21 @@
 //! power goes; for every k. Of each cut several images are recovered: nothing unsynced survived, everything did, the
 //! last write is torn, and random subsets of what was not synced (so in any order that fsync allows). Whatever the
 //! crash left, after recovery the catalogue and the tables hold exactly what was acknowledged, with or without the one
-//! operation that was under way: nothing lost, nothing half there, nothing deleted back.
+//! operation that was under way: nothing lost, nothing half there, nothing deleted back. In every fourth history the first
+//! table has an index, which after recovery leads to every row.
 //!
 //! `PARTITA_CRASH_SEEDS=first..last` chooses the histories: `100..500` is the size for a night.
 
 use crate::harness::*;
-use engine::Durability;
+use engine::{Durability, EmbeddedStore};
 use model::deletion::{Deletion, Marker};
 use model::key::PartitionKey;
 use model::row::{RowView, RowWriter};
+use model::types::DataType;
 use rt::{CrashImage, Fault, Random, SimDisk};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use store::index::{Candidate, IndexConfig, Place, Source, candidate};
 use store::naive::NaiveStore;
 use store::{
     Commit, Compaction, Compression, ConditionalCommit, Flow, Mutation, Partitions, Read, ReadEnd, RowCheck,
@@ -26,6 +29,8 @@ use store::{
 const MICROS: i64 = 1_000_000_000;
 /// Comes and goes.
 const THIRD: TableId = TableId(3);
+/// Holds the entries of the first table's index, where it has one.
+const ENTRIES: TableId = TableId(4);
 const STEPS: usize = 60;
 /// Histories that CI cuts.
 const SEEDS: std::ops::Range<u64> = 0..32;
@@ -45,6 +50,9 @@ pub enum Step {
 pub fn history(seed: u64, steps: usize) -> Vec<Step> {
     let mut random = Random::seeded(seed);
     let mut tables = first_tables();
+    if seed % 4 == 1 {
+        index_first(&mut tables);
+    }
     let mut history = vec![Step::Alter(tables.clone())];
     for n in 1..=steps as i64 {
         let now = MICROS + n * 10;
@@ -62,7 +70,7 @@ pub fn history(seed: u64, steps: usize) -> Vec<Step> {
                 let count = 2 + random.below(4);
                 Step::Commit(commit_of((0..count).map(|_| write(&mut random, now)).collect()))
             }
-            12 if tables.len() > 2 => {
+            12 if tables.iter().any(|table| table.id == THIRD) => {
                 Step::Commit(commit_of(vec![put(THIRD, &key(&mut random), "r", "third", now)]))
             }
             _ => Step::Commit(commit_of(vec![write(&mut random, now)])),
@@ -78,6 +86,14 @@ fn first_tables() -> Vec<TableConfig> {
     tables
 }
 
+/// An index on what rows of the first table hold.
+fn index_first(tables: &mut Vec<TableConfig>) {
+    let source = Source::Cell { column: 1, data_type: DataType::Blob };
+    tables[0].indexes.push(IndexConfig { table: ENTRIES, source });
+    // Behind the two that are always there, and before the one that comes and goes.
+    tables.insert(2, TableConfig { gc_grace_seconds: 0, ..TableConfig::new(ENTRIES) });
+}
+
 /// What DDL does to the tables of the engine.
 fn change_tables(random: &mut Random, tables: &mut Vec<TableConfig>) {
     match random.below(6) {
@@ -88,7 +104,7 @@ fn change_tables(random: &mut Random, tables: &mut Vec<TableConfig>) {
             tables[0].compression =
                 [Compression::None, Compression::Lz4, Compression::Zstd][random.below(3) as usize];
         }
-        _ if tables.len() > 2 => tables.truncate(2),
+        _ if tables.iter().any(|table| table.id == THIRD) => tables.retain(|table| table.id != THIRD),
         _ => {
             // A dropped table's id is never used again; here it comes back as a later incarnation.
             let mut third = TableConfig::new(THIRD);
@@ -209,6 +225,76 @@ pub async fn contents<S: Store>(store: &S) -> Result<Vec<String>, StoreError> {
     Ok(contents.lines)
 }
 
+/// The settings of the tables after so many steps: the engine must be told of indexes again when it was opened.
+fn tables_after(history: &[Step], count: usize) -> Option<&Vec<TableConfig>> {
+    history.iter().take(count).rev().find_map(|step| match step {
+        Step::Alter(tables) => Some(tables),
+        _ => None,
+    })
+}
+
+/// Tells an engine that was opened of its indexes, if there are any.
+async fn tell_indexes<S: Store>(store: &S, tables: Option<&Vec<TableConfig>>) -> Result<(), StoreError> {
+    match tables.filter(|tables| tables.iter().any(|table| !table.indexes.is_empty())) {
+        Some(tables) => apply(store, &Step::Alter(tables.clone())).await,
+        None => Ok(()),
+    }
+}
+
+/// The index leads to every row that has a value.
+async fn check_index(store: &EmbeddedStore, label: &str) {
+    let source = Source::Cell { column: 1, data_type: DataType::Blob };
+    let index = IndexConfig { table: ENTRIES, source };
+    if !store.tables().iter().any(|table| table.id == ENTRIES) {
+        return;
+    }
+    let mut values = Values::default();
+    store.read(&read(TABLE, Partitions::all(), vec![Slice::all()]), &mut values).await.unwrap();
+    for (key, clustering, value) in values.rows {
+        let partition = index.partition_of(&value).unwrap();
+        let mut entries = Values::default();
+        store
+            .read(&read(ENTRIES, Partitions::One(partition), vec![Slice::all()]), &mut entries)
+            .await
+            .unwrap();
+        let wanted = Candidate { key, place: Place::Row(clustering) };
+        let found = entries.places.iter().any(|entry| candidate(entry).as_ref() == Some(&wanted));
+        assert!(found, "{label}: no entry leads to {wanted:?}");
+    }
+}
+
+/// Where rows are, and what they have in the first column.
+#[derive(Default)]
+struct Values {
+    key: Option<PartitionKey>,
+    rows: Vec<(PartitionKey, Vec<u8>, Vec<u8>)>,
+    places: Vec<Vec<u8>>,
+}
+
+impl Sink for Values {
+    fn partition(&mut self, key: &PartitionKey) -> Flow {
+        self.key = Some(key.clone());
+        Flow::Continue
+    }
+
+    fn static_row(&mut self, _: RowView<'_>) -> Flow {
+        Flow::Continue
+    }
+
+    fn row(&mut self, clustering: &[u8], row: RowView<'_>) -> Flow {
+        self.places.push(clustering.to_vec());
+        let value = row.cells().find(|cell| cell.column == 1).and_then(|cell| cell.live_value(NOW_SECONDS));
+        if let (Some(value), Some(key)) = (value, &self.key) {
+            self.rows.push((key.clone(), clustering.to_vec(), value.to_vec()));
+        }
+        Flow::Continue
+    }
+
+    fn partition_end(&mut self) -> Flow {
+        Flow::Continue
+    }
+}
+
 async fn apply<S: Store>(store: &S, step: &Step) -> Result<(), StoreError> {
     match step {
         Step::Commit(commit) => store.commit(commit.clone()).await,
@@ -272,6 +358,10 @@ async fn run_history(disk: &SimDisk, history: &[Step], durability: Durability) -
                         return outcome.crashed();
                     }
                 };
+                if let Err(error) = tell_indexes(harness.store(), tables_after(history, n)).await {
+                    assert!(disk.is_crashed(), "step {n}: {error}");
+                    return outcome.crashed();
+                }
             }
             step => {
                 let store = &harness.stores[n % harness.stores.len()];
@@ -358,6 +448,7 @@ async fn check_image(
         let step = history.get(acknowledged);
         panic!("{label}: next step {step:?}\nfound {found:#?}\nbefore {before:#?}\nafter {after:#?}");
     }
+    check_index(harness.store(), label).await;
     // Life goes on: a flush, a compaction if one is due, another restart.
     harness.engine.flush().await;
     harness.engine.run_jobs();
@@ -367,6 +458,7 @@ async fn check_image(
         open_with(disk, small(2, Durability::Sync)).unwrap_or_else(|error| panic!("{label}: {error}"));
     let again = (harness.opened.catalogue.clone(), contents(harness.store()).await.unwrap());
     assert_eq!(again, found, "{label}: after another restart");
+    check_index(harness.store(), label).await;
 }
 
 /// What a crash may have left of cut `k`.

@@ -7,11 +7,12 @@
 use crate::commit::{CasOutcome, Commit, ConditionalCommit, CurrentRow};
 use crate::condition::RowPosition;
 use crate::error::StoreError;
+use crate::index::{self, IndexConfig};
 use crate::mutation::Mutation;
 use crate::read::{Flow, Partitions, Read, ReadEnd, ReadOutcome, Sink};
 use crate::{Store, TableConfig, TableId};
 use model::deletion::Deletion;
-use model::key::{KIND_PARTITION_DELETION, KIND_RANGE, KIND_ROW, KIND_STATIC, PartitionKey};
+use model::key::{KIND_PARTITION_DELETION, KIND_RANGE, KIND_STATIC, PartitionKey};
 use model::merge::RowMerger;
 use model::row::{RowView, RowWriter};
 use std::cell::RefCell;
@@ -32,6 +33,7 @@ struct Partition {
 #[derive(Default)]
 struct Table {
     incarnation: u32,
+    indexes: Vec<IndexConfig>,
     partitions: BTreeMap<PartitionKey, Partition>,
 }
 
@@ -56,18 +58,32 @@ impl NaiveStore {
         self.catalogue.borrow().clone()
     }
 
-    /// Applies one mutation; operations that need the current value are resolved first.
+    /// Applies one mutation, with what it does to the indexes of its table; operations that need the current value are
+    /// resolved first.
     pub fn apply(&self, mutation: &Mutation, now_seconds: u32) -> Result<(), StoreError> {
+        let mut mutation = mutation.clone();
         let mut resolved = Vec::new();
-        for deferred in &mutation.deferred {
+        for deferred in std::mem::take(&mut mutation.deferred) {
             let mut out = RowWriter::new();
             let current = self.current(mutation.table, &mutation.key, &deferred.position, now_seconds);
             let current = current.as_deref().and_then(RowView::from_payload);
             deferred.resolve(current, now_seconds, &mut out)?;
             if !out.is_empty() {
-                resolved.push((deferred.position.clone(), out.view().to_payload()));
+                resolved.push((deferred.position, out.view().to_payload()));
             }
         }
+        for (position, payload) in &resolved {
+            let Some(row) = RowView::from_payload(payload) else { continue };
+            match position {
+                RowPosition::Static => mutation.static_row(row),
+                RowPosition::Row(clustering) => mutation.row(clustering, row),
+            }
+        }
+        let entries = self.index_delta(&mutation, now_seconds);
+        std::iter::once(&mutation).chain(&entries).try_for_each(|mutation| self.put(mutation))
+    }
+
+    fn put(&self, mutation: &Mutation) -> Result<(), StoreError> {
         let mut tables = self.tables.borrow_mut();
         let table = tables.get_mut(&mutation.table).ok_or(StoreError::UnknownTable(mutation.table))?;
         let partition = table.partitions.entry(mutation.key.clone()).or_default();
@@ -76,13 +92,26 @@ impl NaiveStore {
                 partition.put(kind, clustering, entry.payload);
             }
         }
-        for (position, payload) in resolved {
-            match position {
-                RowPosition::Static => partition.put(KIND_STATIC, &[], &payload),
-                RowPosition::Row(clustering) => partition.put(KIND_ROW, &clustering, &payload),
-            }
-        }
         Ok(())
+    }
+
+    /// What a mutation does to the indexes of its table: every row of the partition is looked at.
+    fn index_delta(&self, mutation: &Mutation, now_seconds: u32) -> Vec<Mutation> {
+        let tables = self.tables.borrow();
+        let Some(table) = tables.get(&mutation.table).filter(|table| !table.indexes.is_empty()) else {
+            return Vec::new();
+        };
+        let rows = table.partitions.get(&mutation.key).map(|partition| &partition.rows);
+        let positions = rows.into_iter().flat_map(BTreeMap::keys).map(|row| RowPosition::Row(row.clone()));
+        let old: Vec<(RowPosition, Vec<u8>)> = std::iter::once(RowPosition::Static)
+            .chain(positions)
+            .filter_map(|at| {
+                Some((at.clone(), self.current(mutation.table, &mutation.key, &at, now_seconds)?))
+            })
+            .collect();
+        let live = |row: &RowView<'_>| row.is_live(now_seconds);
+        let old = old.iter().filter_map(|(at, row)| Some((at, RowView::from_payload(row).filter(live)?)));
+        index::delta(&table.indexes, mutation, old, now_seconds)
     }
 
     /// The merged image of one row, live or not.
@@ -276,6 +305,7 @@ impl Store for NaiveStore {
             if table.incarnation != config.incarnation {
                 *table = Table { incarnation: config.incarnation, ..Table::default() };
             }
+            table.indexes = config.indexes;
         }
         *self.catalogue.borrow_mut() = Some(catalogue);
         Ok(())

@@ -3,9 +3,11 @@
 //! Writes with arbitrary timestamps, TTL under a clock that moves, every kind of deletion, multi-cell columns,
 //! statics, counters, operations on the current value, conditional commits, batches, flushes, compactions, restarts
 //! clean and not, with other numbers of shards; reads of any slices, in both directions, in pages of any size, with
-//! flushes, compactions and restarts between pages. At least a million operations; each kind is counted and must occur.
+//! flushes, compactions and restarts between pages. In every fourth history the tables have indexes, which must lead to
+//! whatever there is. At least a million operations; each kind is counted and must occur.
 //! `PARTITA_MODEL_STEPS` makes it longer, `PARTITA_MODEL_SEED` begins elsewhere.
 
+mod indexes;
 mod reads;
 mod writes;
 
@@ -47,6 +49,7 @@ const KINDS: &[&str] = &[
     "expiring row",
     "flush",
     "flush between pages",
+    "index",
     "list operation",
     "arithmetic",
     "operation refused",
@@ -92,6 +95,8 @@ struct World {
     /// Microseconds; grows with every step.
     now: i64,
     incarnation: u32,
+    /// The tables have indexes.
+    indexed: bool,
     counts: Counts,
 }
 
@@ -100,8 +105,10 @@ impl World {
         let disk = SimDisk::new();
         let harness = open_with(&disk, small(2)).unwrap();
         let naive = NaiveStore::new();
-        harness.store().alter(vec![], tables(0)).await.unwrap();
-        naive.alter(vec![], tables(0)).await.unwrap();
+        let indexed = seed.is_multiple_of(4);
+        let tables = if indexed { indexes::indexed(tables(0)) } else { tables(0) };
+        harness.store().alter(vec![], tables.clone()).await.unwrap();
+        naive.alter(vec![], tables).await.unwrap();
         World {
             disk,
             harness: Some(harness),
@@ -109,6 +116,7 @@ impl World {
             random: Random::seeded(seed),
             now: 1_000_000_000,
             incarnation: 0,
+            indexed,
             counts: Counts::new(),
         }
     }
@@ -165,6 +173,7 @@ impl World {
                 self.commit(vec![mutation]).await;
             }
             67..=70 => self.operate_on_current_value().await,
+            71..=73 if self.indexed => self.check_index().await,
             _ => self.compare_read().await,
         }
     }
@@ -205,6 +214,16 @@ impl World {
         let harness = open_with(&self.disk, small(1 + self.random.below(3) as usize)).unwrap();
         harness.clock.set_micros(self.now);
         self.harness = Some(harness);
+        if self.indexed {
+            // The engine does not keep them.
+            let tables = self.tables();
+            self.store().alter(vec![], tables).await.unwrap();
+        }
+    }
+
+    fn tables(&self) -> Vec<TableConfig> {
+        let tables = tables(self.incarnation);
+        if self.indexed { indexes::indexed(tables) } else { tables }
     }
 
     fn count_work(&mut self, harness: &Harness) {
@@ -214,7 +233,7 @@ impl World {
     async fn truncate(&mut self) {
         self.count("truncate");
         self.incarnation += 1;
-        let tables = tables(self.incarnation);
+        let tables = self.tables();
         self.store().alter(vec![], tables.clone()).await.unwrap();
         self.naive.alter(vec![], tables).await.unwrap();
     }

@@ -1,0 +1,124 @@
+//! Entries of indexes: found on the shard that owns the rows, logged in the commit that changes them.
+//!
+//! No lock is taken: an entry of a row that somebody else changes at the same moment may stay behind, which readers of an index
+//! reckon with; an entry that is needed is never missing (see `store::index`).
+
+use super::Shard;
+use super::reads::CurrentRows;
+use std::rc::Rc;
+use store::index::{self, Needs};
+use store::{Mutation, Partitions, Read, RowPosition, Slice, StoreError, TableId};
+use tokio::sync::oneshot;
+
+/// Entries of a partition that a commit looks at to find those that it makes obsolete. A deletion of more rows than that leaves
+/// the entries of the others behind.
+const OBSOLETE_SCAN_MAX: u64 = 10_000;
+
+impl Shard {
+    /// Whether commits to the table change indexes.
+    pub(super) fn is_indexed(&self, table: TableId) -> bool {
+        self.any_index.get()
+            && self.tables.borrow().get(&table).is_some_and(|table| !table.config.indexes.is_empty())
+    }
+
+    pub(super) fn are_indexed(&self, mutations: &[Mutation]) -> bool {
+        self.any_index.get() && mutations.iter().any(|mutation| self.is_indexed(mutation.table))
+    }
+
+    /// Adds the entries that mutations bring and remove. Their operations have been resolved; they must be logged without
+    /// waiting for anything after this.
+    pub(super) async fn add_index_entries(
+        self: &Rc<Self>,
+        mutations: &mut Vec<Mutation>,
+        now_seconds: u32,
+    ) -> Result<(), StoreError> {
+        if !self.are_indexed(mutations) {
+            return Ok(());
+        }
+        let mut entries = Vec::new();
+        for mutation in mutations.iter().filter(|mutation| self.is_indexed(mutation.table)) {
+            let owner = self.owner_of(&mutation.key);
+            entries.extend(match owner == self.index {
+                true => self.index_delta(mutation, now_seconds)?,
+                false => self.index_delta_remote(owner, mutation.clone(), now_seconds).await?,
+            });
+        }
+        // An index that was dropped meanwhile, as this shard knows and another did not yet.
+        let tables = self.tables.borrow();
+        mutations.extend(entries.into_iter().filter(|entry| tables.contains_key(&entry.table)));
+        Ok(())
+    }
+
+    async fn index_delta_remote(
+        &self,
+        owner: usize,
+        mutation: Mutation,
+        now_seconds: u32,
+    ) -> Result<Vec<Mutation>, StoreError> {
+        let (sender, receiver) = oneshot::channel();
+        self.send(
+            owner,
+            Box::new(move |owner| {
+                let _ = sender.send(owner.index_delta(&mutation, now_seconds));
+            }),
+        )?;
+        receiver.await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// What a mutation of a partition of this shard does to the indexes of its table.
+    fn index_delta(&self, mutation: &Mutation, now_seconds: u32) -> Result<Vec<Mutation>, StoreError> {
+        let indexes = self.with_table(mutation.table, |table| Ok(table.config.indexes.clone()))?;
+        let needs = index::needs(&indexes, mutation);
+        let mut old = CurrentRows::default();
+        if !needs.is_empty() {
+            let read = Read {
+                table: mutation.table,
+                partitions: Partitions::One(mutation.key.clone()),
+                slices: slices(needs),
+                reverse: false,
+                statics: true,
+                after: None,
+                now_seconds,
+                scan_limit: OBSOLETE_SCAN_MAX,
+                tombstone_limit: u64::MAX,
+            };
+            self.read(&read, &mut old)?;
+        }
+        Ok(index::delta(&indexes, mutation, old.rows(), now_seconds))
+    }
+}
+
+/// Rows and ranges as slices: ascending, and no two overlap.
+fn slices(needs: Needs) -> Vec<Slice> {
+    let rows = needs.rows.iter().filter_map(|position| match position {
+        RowPosition::Static => None,
+        RowPosition::Row(clustering) => Some(Slice::one(clustering)),
+    });
+    let mut slices: Vec<Slice> = rows.chain(needs.ranges).filter(|slice| !slice.is_empty()).collect();
+    slices.sort_by(|a, b| a.start.cmp(&b.start));
+    let mut apart: Vec<Slice> = Vec::with_capacity(slices.len());
+    for slice in slices {
+        match apart.last_mut() {
+            Some(last) if slice.start <= last.end => last.end = slice.end.max(std::mem::take(&mut last.end)),
+            _ => apart.push(slice),
+        }
+    }
+    apart
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_are_apart_and_in_order() {
+        let range = |start: &[u8], end: &[u8]| Slice { start: start.to_vec(), end: end.to_vec() };
+        let row = |clustering: &[u8]| RowPosition::Row(clustering.to_vec());
+        let needs = Needs {
+            rows: vec![row(b"\x20d"), RowPosition::Static, row(b"\x20b"), row(b"\x20b"), row(b"\x20z")],
+            ranges: vec![range(b"\x20c", b"\x20f"), range(b"\x20e", b"\x20g"), range(b"\x20q", b"\x20q")],
+        };
+        let expected = vec![Slice::one(b"\x20b"), range(b"\x20c", b"\x20g"), Slice::one(b"\x20z")];
+        assert_eq!(slices(needs), expected);
+    }
+}
