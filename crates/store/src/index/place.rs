@@ -1,11 +1,6 @@
 //! Where an entry leads, as the clustering bytes of the entry.
 //!
-//! ```text
-//! entry ::= 0x20  storage prefix of the partition  (0x01 | 0x03 clustering)  path  u16 length of the path
-//! ```
-//!
-//! Kind 1 is a whole partition (a static or partition key column), kind 3 one row. The path keeps apart the entries of equal
-//! elements of one collection, so that one can go and the other stay. Byte order is the storage order of the source.
+//! The layout is in docs/format/index.md. Byte order is the storage order of the source.
 
 use crate::read::Slice;
 use model::key::{KIND_ROW, KIND_STATIC, PartitionKey, split_prefix};
