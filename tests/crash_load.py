@@ -13,6 +13,9 @@ from linearizable import NEVER, Event, is_linearizable
 SCHEMA = [
     "CREATE KEYSPACE IF NOT EXISTS crash WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
     "CREATE TABLE IF NOT EXISTS crash.rows (k int, c int, v text, tags set<int>, s int static, PRIMARY KEY (k, c))",
+    "CREATE INDEX IF NOT EXISTS by_v ON crash.rows (v)",
+    "CREATE INDEX IF NOT EXISTS by_tag ON crash.rows (tags)",
+    "CREATE INDEX IF NOT EXISTS by_s ON crash.rows (s)",
     "CREATE TABLE IF NOT EXISTS crash.left (id int PRIMARY KEY, v int)",
     "CREATE TABLE IF NOT EXISTS crash.right (id int PRIMARY KEY, v int)",
     "CREATE TABLE IF NOT EXISTS crash.claims (id int PRIMARY KEY, owner int)",
@@ -41,6 +44,31 @@ PARTITIONS = 4
 REGISTERS = 3
 # The checker's search is over sets of operations; a register is not used further in a round.
 EVENTS_PER_REGISTER_MAX = 60
+
+
+def check_indexes(session):
+    """For every value that rows have: what an index leads to is what reading everything finds. What is wrong, and how many were asked."""
+    rows = list(session.execute("SELECT k, c, v, tags, s FROM crash.rows"))
+    asked = {
+        "v = %s": {row.v: set() for row in rows if row.v is not None},
+        "tags CONTAINS %s": {tag: set() for row in rows for tag in row.tags or ()},
+        "s = %s": {row.s: set() for row in rows if row.s is not None},
+    }
+    for row in rows:
+        place = (row.k, row.c)
+        if row.v is not None:
+            asked["v = %s"][row.v].add(place)
+        for tag in row.tags or ():
+            asked["tags CONTAINS %s"][tag].add(place)
+        if row.s is not None:
+            asked["s = %s"][row.s].add(place)
+    problems = []
+    for relation, values in asked.items():
+        for value, expected in values.items():
+            found = [(row.k, row.c) for row in session.execute(f"SELECT k, c FROM crash.rows WHERE {relation}", (value,))]
+            if len(found) != len(expected) or set(found) != expected:
+                problems.append(f"index, {relation} {value!r}: found {sorted(found)}, expected {sorted(expected)}")
+    return problems[:3], sum(map(len, asked.values()))
 
 
 class Doubt(Exception):
