@@ -117,6 +117,19 @@ pub fn partition_bytes(prefix: &[u8]) -> &[u8] {
     prefix.get(10..).unwrap_or_default()
 }
 
+/// One value of a partition key of several columns (in wire form).
+pub fn composite_part(mut bytes: &[u8], position: usize) -> Option<&[u8]> {
+    for left in (0..=position).rev() {
+        let (len, rest) = bytes.split_first_chunk::<2>()?;
+        let (value, rest) = rest.split_at_checked(usize::from(u16::from_be_bytes(*len)))?;
+        if left == 0 {
+            return Some(value);
+        }
+        bytes = rest.get(1..)?;
+    }
+    None
+}
+
 /// The token at the front of an entry key or prefix; the minimum for a shorter slice.
 #[inline]
 pub fn token_of(key: &[u8]) -> Token {

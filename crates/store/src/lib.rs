@@ -15,6 +15,7 @@ pub mod index;
 pub mod mutation;
 pub mod naive;
 pub mod read;
+pub mod view;
 
 pub use commit::{CasOutcome, Commit, ConditionalCommit, CurrentRow};
 pub use condition::{CellCondition, Comparison, Element, RowCheck, RowPosition};
@@ -24,6 +25,7 @@ pub use fragment::Fragment;
 pub use index::IndexConfig;
 pub use mutation::Mutation;
 pub use read::{Flow, Partitions, Position, Read, ReadEnd, ReadOutcome, Sink, Slice};
+pub use view::ViewConfig;
 
 use std::future::Future;
 
@@ -43,6 +45,15 @@ pub struct TableConfig {
     pub gc_grace_seconds: u32,
     /// Kept in step with every commit. Not stored by the engine: whoever opens it says it again, before the first commit.
     pub indexes: Vec<IndexConfig>,
+    /// Kept in step like indexes, and said again like them.
+    pub views: Vec<ViewConfig>,
+}
+
+impl TableConfig {
+    /// Whether commits to the table change other tables.
+    pub fn is_projected(&self) -> bool {
+        !self.indexes.is_empty() || !self.views.is_empty()
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +83,7 @@ impl TableConfig {
             compaction: Compaction::Unified { scaling: 2 },
             gc_grace_seconds: 864_000,
             indexes: Vec::new(),
+            views: Vec::new(),
         }
     }
 }

@@ -163,6 +163,7 @@ fn table_config(table: &Table) -> TableConfig {
         compaction: compaction(&table.options),
         gc_grace_seconds: table.options.gc_grace_seconds,
         indexes: table.indexes.iter().filter_map(|index| query::index::config(table, index)).collect(),
+        views: Vec::new(),
     }
 }
 

@@ -133,6 +133,7 @@ fn table_options_reach_the_store() {
         compaction: Compaction::TimeWindow { window_seconds: 3600 },
         gc_grace_seconds: 5,
         indexes: Vec::new(),
+        views: Vec::new(),
     };
     assert_eq!(config, expected);
 }

@@ -143,6 +143,7 @@ fn take_table(body: &mut &[u8]) -> Option<TableConfig> {
         },
         gc_grace_seconds: vint::take_u32(body)?,
         indexes: Vec::new(),
+        views: Vec::new(),
     })
 }
 

@@ -33,7 +33,7 @@ impl Shard {
             }
         }
         dropped.iter().for_each(TableState::release);
-        self.any_index.set(configs.iter().any(|config| !config.indexes.is_empty()));
+        self.any_projection.set(configs.iter().any(TableConfig::is_projected));
         self.version.set(version);
         self.forget_waiting(|table| gone.contains(&table));
         self.room.sealed(dropped.iter().map(|state| state.active.bytes()).sum());

@@ -13,7 +13,7 @@ use store::{CasOutcome, Commit, ConditionalCommit, Mutation, StoreError};
 pub type Decided = (CasOutcome, Option<u64>);
 
 impl Shard {
-    /// Logs the commit, if all of it belongs here, needs no current value, changes no index and has room.
+    /// Logs the commit, if all of it belongs here, needs no current value, changes no index or view and has room.
     pub fn begin(self: &Rc<Self>, commit: &mut Commit) -> Option<Result<u64, StoreError>> {
         if !self.may_begin() || !commit.mutations.iter().all(|m| self.is_plain(m)) {
             return None;
@@ -48,7 +48,7 @@ impl Shard {
     fn is_plain(&self, mutation: &Mutation) -> bool {
         mutation.deferred.is_empty()
             && self.owner_of(&mutation.key) == self.index
-            && !self.is_indexed(mutation.table)
+            && !self.is_projected(mutation.table)
     }
 
     /// What became of the commit with this number; `None` while it is on its way.

@@ -12,6 +12,7 @@ impl Shard {
         self.shared.metrics.conditional_commits.add(1);
         let mut commit = commit;
         let mut keys = deferred_keys(&commit.mutations);
+        keys.extend(self.viewed_keys(&commit.mutations));
         keys.push((commit.table, commit.key.clone()));
         let holds = self.hold(keys).await?;
         let outcome = decide(self, &commit)?;
@@ -20,7 +21,7 @@ impl Shard {
         }
         let (ballot, mutations) = stamped(self, &mut commit);
         let mut mutations = self.resolve_all(mutations, commit.now_seconds).await?;
-        self.add_index_entries(&mut mutations, commit.now_seconds).await?;
+        let ballot = ballot.max(self.project(&mut mutations, commit.now_seconds).await?);
         self.log_and_apply(ballot, mutations, holds).await?;
         Ok(outcome)
     }

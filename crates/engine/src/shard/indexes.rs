@@ -5,69 +5,24 @@
 
 use super::Shard;
 use super::reads::CurrentRows;
-use std::rc::Rc;
 use store::index::{self, Needs};
-use store::{Mutation, Partitions, Read, RowPosition, Slice, StoreError, TableId};
-use tokio::sync::oneshot;
+use store::{Mutation, Partitions, Read, RowPosition, Slice, StoreError};
 
 /// Entries of a partition that a commit looks at to find those that it makes obsolete. A deletion of more rows than that leaves
 /// the entries of the others behind.
 const OBSOLETE_SCAN_MAX: u64 = 10_000;
 
 impl Shard {
-    /// Whether commits to the table change indexes.
-    pub(super) fn is_indexed(&self, table: TableId) -> bool {
-        self.any_index.get()
-            && self.tables.borrow().get(&table).is_some_and(|table| !table.config.indexes.is_empty())
-    }
-
-    pub(super) fn are_indexed(&self, mutations: &[Mutation]) -> bool {
-        self.any_index.get() && mutations.iter().any(|mutation| self.is_indexed(mutation.table))
-    }
-
-    /// Adds the entries that mutations bring and remove. Their operations have been resolved; they must be logged without
-    /// waiting for anything after this.
-    pub(super) async fn add_index_entries(
-        self: &Rc<Self>,
-        mutations: &mut Vec<Mutation>,
-        now_seconds: u32,
-    ) -> Result<(), StoreError> {
-        if !self.are_indexed(mutations) {
-            return Ok(());
-        }
-        let mut entries = Vec::new();
-        for mutation in mutations.iter().filter(|mutation| self.is_indexed(mutation.table)) {
-            let owner = self.owner_of(&mutation.key);
-            entries.extend(match owner == self.index {
-                true => self.index_delta(mutation, now_seconds)?,
-                false => self.index_delta_remote(owner, mutation.clone(), now_seconds).await?,
-            });
-        }
-        // An index that was dropped meanwhile, as this shard knows and another did not yet.
-        let tables = self.tables.borrow();
-        mutations.extend(entries.into_iter().filter(|entry| tables.contains_key(&entry.table)));
-        Ok(())
-    }
-
-    async fn index_delta_remote(
+    /// What a mutation of a partition of this shard does to the indexes of its table.
+    pub(super) fn index_delta(
         &self,
-        owner: usize,
-        mutation: Mutation,
+        mutation: &Mutation,
         now_seconds: u32,
     ) -> Result<Vec<Mutation>, StoreError> {
-        let (sender, receiver) = oneshot::channel();
-        self.send(
-            owner,
-            Box::new(move |owner| {
-                let _ = sender.send(owner.index_delta(&mutation, now_seconds));
-            }),
-        )?;
-        receiver.await.map_err(|_| StoreError::Closed)?
-    }
-
-    /// What a mutation of a partition of this shard does to the indexes of its table.
-    fn index_delta(&self, mutation: &Mutation, now_seconds: u32) -> Result<Vec<Mutation>, StoreError> {
         let indexes = self.with_table(mutation.table, |table| Ok(table.config.indexes.clone()))?;
+        if indexes.is_empty() {
+            return Ok(Vec::new());
+        }
         let needs = index::needs(&indexes, mutation);
         let mut old = CurrentRows::default();
         if !needs.is_empty() {
@@ -89,7 +44,7 @@ impl Shard {
 }
 
 /// Rows and ranges as slices: ascending, and no two overlap.
-fn slices(needs: Needs) -> Vec<Slice> {
+pub(super) fn slices(needs: Needs) -> Vec<Slice> {
     let rows = needs.rows.iter().filter_map(|position| match position {
         RowPosition::Static => None,
         RowPosition::Row(clustering) => Some(Slice::one(clustering)),

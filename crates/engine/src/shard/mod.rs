@@ -14,9 +14,11 @@ mod holds;
 mod indexes;
 mod locks;
 mod operations;
+mod projections;
 mod reads;
 mod room;
 mod tables;
+mod views;
 
 pub(crate) use begin::Decided;
 pub(crate) use commits::RemotePart;
@@ -57,8 +59,8 @@ pub(crate) struct Shard {
     pub index: usize,
     pub shared: Arc<Shared>,
     tables: RefCell<BTreeMap<TableId, TableState>>,
-    /// Some table has an index.
-    any_index: Cell<bool>,
+    /// Some table has an index or a view.
+    any_projection: Cell<bool>,
     commits: RefCell<Commits>,
     /// Counts changes of the tables; the same number on every shard once a change has arrived.
     version: Cell<u64>,
@@ -106,7 +108,7 @@ impl Shard {
         let shard = Rc::new(Shard {
             index: seed.index,
             tables: RefCell::new(tables.collect()),
-            any_index: Cell::new(false),
+            any_projection: Cell::new(false),
             commits: RefCell::default(),
             version: Cell::new(seed.version),
             early: RefCell::default(),

@@ -19,14 +19,15 @@ impl Shard {
         now_seconds: u32,
     ) -> Result<(), StoreError> {
         let _admitted = self.admit().await?;
-        let keys = deferred_keys(&mutations);
-        if keys.is_empty() && !self.are_indexed(&mutations) {
+        let mut keys = deferred_keys(&mutations);
+        keys.extend(self.viewed_keys(&mutations));
+        if keys.is_empty() && !self.are_projected(&mutations) {
             return self.log_and_apply(NO_BALLOT, mutations, Holds::default()).await;
         }
         let holds = self.hold(keys).await?;
         let mut mutations = self.resolve_all(mutations, now_seconds).await?;
-        self.add_index_entries(&mut mutations, now_seconds).await?;
-        self.log_and_apply(NO_BALLOT, mutations, holds).await
+        let ballot = self.project(&mut mutations, now_seconds).await?;
+        self.log_and_apply(ballot, mutations, holds).await
     }
 
     /// One record for everything; returns when every shard has applied its part.

@@ -35,6 +35,22 @@ impl Shard {
         })
     }
 
+    /// What a read would deliver if this were applied too.
+    pub(super) fn read_then(
+        &self,
+        read: &Read,
+        then: Option<&Memtable>,
+        sink: &mut dyn Sink,
+    ) -> Result<ReadOutcome, StoreError> {
+        let Some(then) = then else { return self.read(read, sink) };
+        self.with_table(read.table, |table| {
+            let sealed = table.sealed.iter().map(|sealed| &sealed.memtable);
+            let memtables: Vec<&Memtable> = sealed.chain([&table.active, then]).collect();
+            let sources = Sources { memtables: &memtables, tables: &table.files, cache: Some(&self.cache) };
+            merge::read(&sources, read, sink)
+        })
+    }
+
     fn count_read(&self) {
         let count = self.reads.get() + 1;
         self.reads.set(count);

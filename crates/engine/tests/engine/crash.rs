@@ -6,7 +6,7 @@
 //! last write is torn, and random subsets of what was not synced (so in any order that fsync allows). Whatever the
 //! crash left, after recovery the catalogue and the tables hold exactly what was acknowledged, with or without the one
 //! operation that was under way: nothing lost, nothing half there, nothing deleted back. In every fourth history the first
-//! table has an index, which after recovery leads to every row.
+//! table has an index, which after recovery leads to every row, and a view, which has exactly the rows it should.
 //!
 //! `PARTITA_CRASH_SEEDS=first..last` chooses the histories: `100..500` is the size for a night.
 
@@ -21,6 +21,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use store::index::{Candidate, IndexConfig, Place, Source, candidate};
 use store::naive::NaiveStore;
+use store::view::{ColumnSource, ViewColumn, ViewConfig};
 use store::{
     Commit, Compaction, Compression, ConditionalCommit, Flow, Mutation, Partitions, Read, ReadEnd, RowCheck,
     RowPosition, Sink, Slice, Store, StoreError, TableConfig, TableId,
@@ -31,6 +32,8 @@ const MICROS: i64 = 1_000_000_000;
 const THIRD: TableId = TableId(3);
 /// Holds the entries of the first table's index, where it has one.
 const ENTRIES: TableId = TableId(4);
+/// Its view by the same column.
+const VIEW: TableId = TableId(5);
 const STEPS: usize = 60;
 /// Histories that CI cuts.
 const SEEDS: std::ops::Range<u64> = 0..32;
@@ -86,12 +89,23 @@ fn first_tables() -> Vec<TableConfig> {
     tables
 }
 
-/// An index on what rows of the first table hold.
+/// An index on what rows of the first table hold, and a view by it.
 fn index_first(tables: &mut Vec<TableConfig>) {
     let source = Source::Cell { column: 1, data_type: DataType::Blob };
     tables[0].indexes.push(IndexConfig { table: ENTRIES, source });
     // Behind the two that are always there, and before the one that comes and goes.
     tables.insert(2, TableConfig { gc_grace_seconds: 0, ..TableConfig::new(ENTRIES) });
+    let column = |source| ViewColumn { source, data_type: DataType::Blob, descending: false };
+    let clustering = ColumnSource::Clustering { columns: vec![(DataType::Blob, false)] };
+    tables[0].views.push(ViewConfig {
+        table: VIEW,
+        partition: vec![column(ColumnSource::Cell(1))],
+        clustering: vec![column(ColumnSource::Partition { position: 0, count: 1 }), column(clustering)],
+        columns: vec![],
+        living: None,
+        conditions: vec![],
+    });
+    tables.insert(3, TableConfig { gc_grace_seconds: 0, ..TableConfig::new(VIEW) });
 }
 
 /// What DDL does to the tables of the engine.
@@ -123,7 +137,8 @@ fn key(random: &mut Random) -> String {
 }
 
 fn clustering(random: &mut Random) -> String {
-    format!("r{}", random.below(8))
+    // In comparable form, so that a view can take it apart.
+    format!("\x20r{}\0\0", random.below(8))
 }
 
 fn write(random: &mut Random, now: i64) -> Mutation {
@@ -225,7 +240,7 @@ pub async fn contents<S: Store>(store: &S) -> Result<Vec<String>, StoreError> {
     Ok(contents.lines)
 }
 
-/// The settings of the tables after so many steps: the engine must be told of indexes again when it was opened.
+/// The settings of the tables after so many steps: the engine must be told of projections again when it was opened.
 fn tables_after(history: &[Step], count: usize) -> Option<&Vec<TableConfig>> {
     history.iter().take(count).rev().find_map(|step| match step {
         Step::Alter(tables) => Some(tables),
@@ -233,16 +248,16 @@ fn tables_after(history: &[Step], count: usize) -> Option<&Vec<TableConfig>> {
     })
 }
 
-/// Tells an engine that was opened of its indexes, if there are any.
-async fn tell_indexes<S: Store>(store: &S, tables: Option<&Vec<TableConfig>>) -> Result<(), StoreError> {
-    match tables.filter(|tables| tables.iter().any(|table| !table.indexes.is_empty())) {
+/// Tells an engine that was opened of its projections, if there are any.
+async fn tell_projections<S: Store>(store: &S, tables: Option<&Vec<TableConfig>>) -> Result<(), StoreError> {
+    match tables.filter(|tables| tables.iter().any(TableConfig::is_projected)) {
         Some(tables) => apply(store, &Step::Alter(tables.clone())).await,
         None => Ok(()),
     }
 }
 
-/// The index leads to every row that has a value.
-async fn check_index(store: &EmbeddedStore, label: &str) {
+/// The index leads to every row that has a value, and the view has exactly those.
+async fn check_projections(store: &EmbeddedStore, label: &str) {
     let source = Source::Cell { column: 1, data_type: DataType::Blob };
     let index = IndexConfig { table: ENTRIES, source };
     if !store.tables().iter().any(|table| table.id == ENTRIES) {
@@ -250,6 +265,18 @@ async fn check_index(store: &EmbeddedStore, label: &str) {
     }
     let mut values = Values::default();
     store.read(&read(TABLE, Partitions::all(), vec![Slice::all()]), &mut values).await.unwrap();
+    let mut view = Values::default();
+    store.read(&read(VIEW, Partitions::all(), vec![Slice::all()]), &mut view).await.unwrap();
+    let mut expected: Vec<(PartitionKey, Vec<u8>)> = Vec::new();
+    // A partition key is not empty, so the view has no place for an empty value.
+    for (key, clustering, value) in values.rows.iter().filter(|(_, _, value)| !value.is_empty()) {
+        let mut place = Vec::new();
+        model::comparable::encode(&DataType::Blob, false, key.bytes(), &mut place).unwrap();
+        place.extend_from_slice(clustering);
+        expected.push((PartitionKey::of(value).unwrap(), place));
+    }
+    expected.sort();
+    assert_eq!(view.keys.into_iter().zip(view.places).collect::<Vec<_>>(), expected, "{label}: the view");
     for (key, clustering, value) in values.rows {
         let partition = index.partition_of(&value).unwrap();
         let mut entries = Values::default();
@@ -268,6 +295,7 @@ async fn check_index(store: &EmbeddedStore, label: &str) {
 struct Values {
     key: Option<PartitionKey>,
     rows: Vec<(PartitionKey, Vec<u8>, Vec<u8>)>,
+    keys: Vec<PartitionKey>,
     places: Vec<Vec<u8>>,
 }
 
@@ -282,6 +310,7 @@ impl Sink for Values {
     }
 
     fn row(&mut self, clustering: &[u8], row: RowView<'_>) -> Flow {
+        self.keys.extend(self.key.clone());
         self.places.push(clustering.to_vec());
         let value = row.cells().find(|cell| cell.column == 1).and_then(|cell| cell.live_value(NOW_SECONDS));
         if let (Some(value), Some(key)) = (value, &self.key) {
@@ -358,7 +387,7 @@ async fn run_history(disk: &SimDisk, history: &[Step], durability: Durability) -
                         return outcome.crashed();
                     }
                 };
-                if let Err(error) = tell_indexes(harness.store(), tables_after(history, n)).await {
+                if let Err(error) = tell_projections(harness.store(), tables_after(history, n)).await {
                     assert!(disk.is_crashed(), "step {n}: {error}");
                     return outcome.crashed();
                 }
@@ -448,7 +477,7 @@ async fn check_image(
         let step = history.get(acknowledged);
         panic!("{label}: next step {step:?}\nfound {found:#?}\nbefore {before:#?}\nafter {after:#?}");
     }
-    check_index(harness.store(), label).await;
+    check_projections(harness.store(), label).await;
     // Life goes on: a flush, a compaction if one is due, another restart.
     harness.engine.flush().await;
     harness.engine.run_jobs();
@@ -458,7 +487,7 @@ async fn check_image(
         open_with(disk, small(2, Durability::Sync)).unwrap_or_else(|error| panic!("{label}: {error}"));
     let again = (harness.opened.catalogue.clone(), contents(harness.store()).await.unwrap());
     assert_eq!(again, found, "{label}: after another restart");
-    check_index(harness.store(), label).await;
+    check_projections(harness.store(), label).await;
 }
 
 /// What a crash may have left of cut `k`.

@@ -7,7 +7,7 @@ use crate::mutation::Mutation;
 use crate::read::Slice;
 use model::comparable;
 use model::deletion::{Deletion, Marker, Timestamp};
-use model::key::{KIND_PARTITION_DELETION, KIND_RANGE, KIND_ROW, KIND_STATIC, PartitionKey};
+use model::key::{KIND_PARTITION_DELETION, KIND_RANGE, KIND_ROW, KIND_STATIC, PartitionKey, composite_part};
 use model::row::{Cell, CellState, ColumnId, RowView, RowWriter};
 
 /// The entries of what a mutation writes; its operations must have been resolved.
@@ -175,7 +175,7 @@ fn key_entry<'r>(
             (clustering_column(columns, clustering), Some(clustering))
         }
         (Source::Partition { position, data_type }, _) => {
-            (partition_column(*position, key.bytes()).and_then(|v| super::comparable_of(data_type, v)), None)
+            (composite_part(key.bytes(), *position).and_then(|v| super::comparable_of(data_type, v)), None)
         }
         _ => return,
     };
@@ -202,20 +202,6 @@ fn clustering_column(columns: &[(model::types::DataType, bool)], clustering: &[u
         rest = behind;
     }
     None
-}
-
-/// One value of a partition key of several columns.
-fn partition_column(position: usize, mut bytes: &[u8]) -> Option<&[u8]> {
-    for _ in 0..position {
-        bytes = take_component(bytes)?.1;
-    }
-    take_component(bytes).map(|(value, _)| value)
-}
-
-fn take_component(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (len, rest) = bytes.split_first_chunk::<2>()?;
-    let (value, rest) = rest.split_at_checked(usize::from(u16::from_be_bytes(*len)))?;
-    Some((value, rest.get(1..)?))
 }
 
 /// The rows of a mutation, with their clustering; the static row has none.

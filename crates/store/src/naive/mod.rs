@@ -10,6 +10,7 @@ use crate::error::StoreError;
 use crate::index::{self, IndexConfig};
 use crate::mutation::Mutation;
 use crate::read::{Flow, Partitions, Read, ReadEnd, ReadOutcome, Sink};
+use crate::view::{BaseRow, ViewConfig};
 use crate::{Store, TableConfig, TableId};
 use model::deletion::Deletion;
 use model::key::{KIND_PARTITION_DELETION, KIND_RANGE, KIND_STATIC, PartitionKey};
@@ -34,6 +35,7 @@ struct Partition {
 struct Table {
     incarnation: u32,
     indexes: Vec<IndexConfig>,
+    views: Vec<ViewConfig>,
     partitions: BTreeMap<PartitionKey, Partition>,
 }
 
@@ -80,7 +82,49 @@ impl NaiveStore {
             }
         }
         let entries = self.index_delta(&mutation, now_seconds);
-        std::iter::once(&mutation).chain(&entries).try_for_each(|mutation| self.put(mutation))
+        let before = self.base_rows(&mutation);
+        std::iter::once(&mutation).chain(&entries).try_for_each(|mutation| self.put(mutation))?;
+        self.view_delta(&mutation, &before, now_seconds).iter().try_for_each(|mutation| self.put(mutation))
+    }
+
+    /// Every row of the partition, if its table has views.
+    fn base_rows(&self, mutation: &Mutation) -> BTreeMap<Vec<u8>, Vec<u8>> {
+        let tables = self.tables.borrow();
+        let table = tables.get(&mutation.table).filter(|table| !table.views.is_empty());
+        let partition = table.and_then(|table| table.partitions.get(&mutation.key));
+        let row = |clustering: &Vec<u8>| {
+            let at = RowPosition::Row(clustering.clone());
+            Some((clustering.clone(), self.current(mutation.table, &mutation.key, &at, 0)?))
+        };
+        partition.into_iter().flat_map(|partition| partition.rows.keys()).filter_map(row).collect()
+    }
+
+    /// What a mutation that was applied does to the views of its table.
+    fn view_delta(
+        &self,
+        mutation: &Mutation,
+        before: &BTreeMap<Vec<u8>, Vec<u8>>,
+        now_seconds: u32,
+    ) -> Vec<Mutation> {
+        let after = self.base_rows(mutation);
+        let tables = self.tables.borrow();
+        let Some(table) = tables.get(&mutation.table).filter(|table| !table.views.is_empty()) else {
+            return Vec::new();
+        };
+        let timestamp = *self.last_ballot.borrow() + 2;
+        *self.last_ballot.borrow_mut() = timestamp;
+        let mut out = Vec::new();
+        for clustering in before.keys().chain(after.keys().filter(|row| !before.contains_key(*row))) {
+            let (was, is) = (before.get(clustering), after.get(clustering));
+            if was == is {
+                continue;
+            }
+            let row = |row| BaseRow { key: &mutation.key, clustering, row };
+            let was = was.and_then(|payload| RowView::from_payload(payload)).map(row);
+            let is = is.and_then(|payload| RowView::from_payload(payload)).map(row);
+            out.extend(table.views.iter().flat_map(|view| view.follow(was, is, timestamp, now_seconds)));
+        }
+        out
     }
 
     fn put(&self, mutation: &Mutation) -> Result<(), StoreError> {
@@ -306,6 +350,7 @@ impl Store for NaiveStore {
                 *table = Table { incarnation: config.incarnation, ..Table::default() };
             }
             table.indexes = config.indexes;
+            table.views = config.views;
         }
         *self.catalogue.borrow_mut() = Some(catalogue);
         Ok(())

@@ -4,11 +4,12 @@
 //! statics, counters, operations on the current value, conditional commits, batches, flushes, compactions, restarts
 //! clean and not, with other numbers of shards; reads of any slices, in both directions, in pages of any size, with
 //! flushes, compactions and restarts between pages. In every fourth history the tables have indexes, which must lead to
-//! whatever there is. At least a million operations; each kind is counted and must occur.
+//! whatever there is, and views, which must be what their definition makes of it. At least a million operations; each kind is counted and must occur.
 //! `PARTITA_MODEL_STEPS` makes it longer, `PARTITA_MODEL_SEED` begins elsewhere.
 
 mod indexes;
 mod reads;
+mod views;
 mod writes;
 
 use crate::harness::{Harness, open_with, options, run};
@@ -68,6 +69,7 @@ const KINDS: &[&str] = &[
     "timestamp from the past",
     "timestamp from the future",
     "write",
+    "view",
     "write element",
 ];
 
@@ -78,6 +80,10 @@ fn tables(counters_incarnation: u32) -> Vec<TableConfig> {
     tables[1].incarnation = counters_incarnation;
     tables[2].gc_grace_seconds = 0;
     tables
+}
+
+fn projected(tables: Vec<TableConfig>) -> Vec<TableConfig> {
+    views::viewed(indexes::indexed(tables))
 }
 
 fn small(shards: usize) -> EngineOptions {
@@ -95,8 +101,8 @@ struct World {
     /// Microseconds; grows with every step.
     now: i64,
     incarnation: u32,
-    /// The tables have indexes.
-    indexed: bool,
+    /// The tables have indexes and views.
+    projected: bool,
     counts: Counts,
 }
 
@@ -105,8 +111,8 @@ impl World {
         let disk = SimDisk::new();
         let harness = open_with(&disk, small(2)).unwrap();
         let naive = NaiveStore::new();
-        let indexed = seed.is_multiple_of(4);
-        let tables = if indexed { indexes::indexed(tables(0)) } else { tables(0) };
+        let projecting = seed.is_multiple_of(4);
+        let tables = if projecting { projected(tables(0)) } else { tables(0) };
         harness.store().alter(vec![], tables.clone()).await.unwrap();
         naive.alter(vec![], tables).await.unwrap();
         World {
@@ -116,7 +122,7 @@ impl World {
             random: Random::seeded(seed),
             now: 1_000_000_000,
             incarnation: 0,
-            indexed,
+            projected: projecting,
             counts: Counts::new(),
         }
     }
@@ -143,7 +149,10 @@ impl World {
     }
 
     fn clustering(&mut self) -> Vec<u8> {
-        format!("{:02}", self.random.below(30)).into_bytes()
+        let mut bytes = Vec::new();
+        let text = format!("{:02}", self.random.below(30));
+        model::comparable::encode(&model::types::DataType::Blob, false, text.as_bytes(), &mut bytes).unwrap();
+        bytes
     }
 
     async fn step(&mut self) {
@@ -173,7 +182,8 @@ impl World {
                 self.commit(vec![mutation]).await;
             }
             67..=70 => self.operate_on_current_value().await,
-            71..=73 if self.indexed => self.check_index().await,
+            71..=73 if self.projected => self.check_index().await,
+            74..=76 if self.projected => self.check_view().await,
             _ => self.compare_read().await,
         }
     }
@@ -214,7 +224,7 @@ impl World {
         let harness = open_with(&self.disk, small(1 + self.random.below(3) as usize)).unwrap();
         harness.clock.set_micros(self.now);
         self.harness = Some(harness);
-        if self.indexed {
+        if self.projected {
             // The engine does not keep them.
             let tables = self.tables();
             self.store().alter(vec![], tables).await.unwrap();
@@ -223,7 +233,7 @@ impl World {
 
     fn tables(&self) -> Vec<TableConfig> {
         let tables = tables(self.incarnation);
-        if self.indexed { indexes::indexed(tables) } else { tables }
+        if self.projected { projected(tables) } else { tables }
     }
 
     fn count_work(&mut self, harness: &Harness) {

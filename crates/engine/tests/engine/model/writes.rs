@@ -77,7 +77,7 @@ impl World {
     pub(super) fn bound(&mut self) -> Vec<u8> {
         let mut bound = self.clustering();
         match self.random.below(6) {
-            0 => bound.truncate(1),
+            0 => bound.truncate(2),
             1 => bound.push(0xFF),
             2 => bound.push(0),
             _ => {}

@@ -1,0 +1,94 @@
+//! What a commit does to other tables: entries of indexes and rows of views join it before it is logged.
+//!
+//! Found on the shard that owns the rows, wherever the commit is logged.
+
+use super::Shard;
+use super::locks::LockKey;
+use crate::log::NO_BALLOT;
+use std::rc::Rc;
+use store::{Mutation, StoreError, TableId};
+use tokio::sync::oneshot;
+
+/// Mutations of projections, and the highest ballot that was given for them.
+#[derive(Default)]
+pub(super) struct Projected {
+    pub mutations: Vec<Mutation>,
+    pub ballot: Option<i64>,
+}
+
+impl Shard {
+    /// Whether commits to the table change other tables.
+    pub(super) fn is_projected(&self, table: TableId) -> bool {
+        self.any_projection.get()
+            && self.tables.borrow().get(&table).is_some_and(|table| table.config.is_projected())
+    }
+
+    pub(super) fn are_projected(&self, mutations: &[Mutation]) -> bool {
+        self.any_projection.get() && mutations.iter().any(|mutation| self.is_projected(mutation.table))
+    }
+
+    /// The partitions that must not change while the rows of their views are found.
+    pub(super) fn viewed_keys(&self, mutations: &[Mutation]) -> Vec<LockKey> {
+        if !self.any_projection.get() {
+            return Vec::new();
+        }
+        let tables = self.tables.borrow();
+        let viewed = |table: TableId| tables.get(&table).is_some_and(|table| !table.config.views.is_empty());
+        let viewed = mutations.iter().filter(|mutation| viewed(mutation.table));
+        viewed.map(|mutation| (mutation.table, mutation.key.clone())).collect()
+    }
+
+    /// Adds what mutations do to indexes and views. Their operations have been resolved; they must be logged, with at least the
+    /// ballot that this returns, without waiting for anything in between.
+    pub(super) async fn project(
+        self: &Rc<Self>,
+        mutations: &mut Vec<Mutation>,
+        now_seconds: u32,
+    ) -> Result<i64, StoreError> {
+        if !self.are_projected(mutations) {
+            return Ok(NO_BALLOT);
+        }
+        let mut all = Vec::new();
+        let mut highest = NO_BALLOT;
+        for mutation in mutations.iter() {
+            let owner = self.owner_of(&mutation.key);
+            // Another shard may know more of the tables than this one, or less.
+            let projected = match owner == self.index {
+                true => self.projected(mutation, now_seconds)?,
+                false => self.projected_remote(owner, mutation.clone(), now_seconds).await?,
+            };
+            highest = projected.ballot.map_or(highest, |ballot| highest.max(ballot));
+            all.extend(projected.mutations);
+        }
+        // A projection that was dropped meanwhile, as this shard knows and another did not yet.
+        let tables = self.tables.borrow();
+        mutations.extend(all.into_iter().filter(|mutation| tables.contains_key(&mutation.table)));
+        Ok(highest)
+    }
+
+    async fn projected_remote(
+        &self,
+        owner: usize,
+        mutation: Mutation,
+        now_seconds: u32,
+    ) -> Result<Projected, StoreError> {
+        let (sender, receiver) = oneshot::channel();
+        self.send(
+            owner,
+            Box::new(move |owner| {
+                let _ = sender.send(owner.projected(&mutation, now_seconds));
+            }),
+        )?;
+        receiver.await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// What a mutation of a partition of this shard does to the projections of its table.
+    fn projected(&self, mutation: &Mutation, now_seconds: u32) -> Result<Projected, StoreError> {
+        if !self.is_projected(mutation.table) {
+            return Ok(Projected::default());
+        }
+        let mut projected = self.view_delta(mutation, now_seconds)?;
+        projected.mutations.extend(self.index_delta(mutation, now_seconds)?);
+        Ok(projected)
+    }
+}

@@ -1,0 +1,258 @@
+//! Materialized views as data: the row of a view that a row of its base table makes.
+//!
+//! A view is a table whose key is made of its base's key and at most one other column. Its store keeps it: under the lock of the
+//! base partition, the rows that a commit touches are looked at as they are and as they will be, and the view's rows follow in
+//! the same commit. So a view never needs to be compared with its base, and nobody who reads it looks behind it.
+//!
+//! Guarantees: at every moment the live rows of a view are those that its definition makes of the live rows of its base, also
+//! when cells expire: what a view's row is made of tells how long it lives. Rows of views have timestamps of their own, in the
+//! order of commits, because those of the base cannot tell which of two rows of a view came later.
+
+use crate::TableId;
+use crate::condition::Comparison;
+use crate::mutation::Mutation;
+use model::comparable;
+use model::deletion::{Deletion, Marker, Timestamp};
+use model::key::{self, PartitionKey};
+use model::row::{Cell, CellState, ColumnId, NEVER, RowView, RowWriter};
+use model::types::DataType;
+use model::value::compare;
+use std::borrow::Cow;
+
+#[cfg(test)]
+mod tests;
+
+/// Older than any commit: the timestamp of rows that were there before the view.
+pub const BUILD_TIMESTAMP: Timestamp = 1;
+
+/// Rows are looked at as if nothing had expired yet: what a view's row is made of is not a matter of the clock, only how long
+/// it lives.
+pub const NOTHING_EXPIRED: u32 = 0;
+
+/// One view of a table, as its store must know it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ViewConfig {
+    /// Holds the rows.
+    pub table: TableId,
+    pub partition: Vec<ViewColumn>,
+    pub clustering: Vec<ViewColumn>,
+    /// The columns outside the view's key, under the ids that they have in the base.
+    pub columns: Vec<ColumnId>,
+    /// The columns of the base whose cells keep its rows alive; `None`: all.
+    pub living: Option<Vec<ColumnId>>,
+    /// What must hold of a row besides having every column of the view's key.
+    pub conditions: Vec<ViewCondition>,
+}
+
+/// A column of the view's key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ViewColumn {
+    pub source: ColumnSource,
+    pub data_type: DataType,
+    /// In the view.
+    pub descending: bool,
+}
+
+/// Where a value is in the base.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ColumnSource {
+    /// The column at `position` of `count` in the partition key.
+    Partition {
+        position: usize,
+        count: usize,
+    },
+    /// A clustering column: the types and directions up to and with it.
+    Clustering {
+        columns: Vec<(DataType, bool)>,
+    },
+    Cell(ColumnId),
+}
+
+/// `column comparison value`; any of the values for IN.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ViewCondition {
+    pub column: ViewColumn,
+    pub comparison: Comparison,
+    pub values: Vec<Vec<u8>>,
+}
+
+/// A row of the base with its key.
+#[derive(Clone, Copy)]
+pub struct BaseRow<'a> {
+    pub key: &'a PartitionKey,
+    pub clustering: &'a [u8],
+    pub row: RowView<'a>,
+}
+
+/// Where a row of a view is, and until when it can be there at most.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ViewPlace {
+    pub key: PartitionKey,
+    pub clustering: Vec<u8>,
+    /// The end of the cell that a column of the key is made of; [`NEVER`].
+    until: u32,
+}
+
+impl ViewConfig {
+    /// Where the view has the row; `None` when it does not have it.
+    pub fn place(&self, base: BaseRow<'_>) -> Option<ViewPlace> {
+        if !self.lives(base.row) {
+            return None;
+        }
+        let mut until = NEVER;
+        let mut value = |column: &ViewColumn| {
+            let (value, end) = value_of(column, base)?;
+            until = until.min(end);
+            Some(value)
+        };
+        let values = self.partition.iter().map(&mut value).collect::<Option<Vec<_>>>()?;
+        let mut clustering = Vec::new();
+        for column in &self.clustering {
+            let value = value(column)?;
+            comparable::encode(&column.data_type, column.descending, &value, &mut clustering).ok()?;
+        }
+        let key = match values.as_slice() {
+            [one] if one.is_empty() => return None,
+            [one] => PartitionKey::of(one)?,
+            several => PartitionKey::composite(several)?,
+        };
+        let holds = |condition: &ViewCondition| condition.holds(base);
+        self.conditions.iter().all(holds).then_some(ViewPlace { key, clustering, until })
+    }
+
+    fn lives(&self, row: RowView<'_>) -> bool {
+        match &self.living {
+            None => row.is_live(NOTHING_EXPIRED),
+            Some(columns) => row.is_live_in(columns, NOTHING_EXPIRED),
+        }
+    }
+
+    /// From when on nothing keeps the row of the base alive.
+    fn dead_from(&self, row: RowView<'_>) -> u32 {
+        let counts =
+            |cell: &Cell<'_>| self.living.as_ref().is_none_or(|columns| columns.contains(&cell.column));
+        let marker = row.marker().map_or(0, |m| if m.ttl == 0 { NEVER } else { m.expiry });
+        row.cells().filter(counts).map(|cell| end_of(&cell.state)).fold(marker, u32::max)
+    }
+
+    /// The row of the view, written at `timestamp`, over a deletion of whatever was there.
+    pub fn image(&self, base: BaseRow<'_>, place: &ViewPlace, stamp: ViewStamp, out: &mut RowWriter) {
+        let ViewStamp { timestamp, replaces, now_seconds } = stamp;
+        let end = self.dead_from(base.row).min(place.until);
+        let mut marker = Marker::new(timestamp);
+        if end != NEVER {
+            (marker.ttl, marker.expiry) = (end.saturating_sub(now_seconds).max(1), end);
+        }
+        let deletion = match replaces {
+            true => Deletion { timestamp: timestamp - 1, local_seconds: now_seconds },
+            false => Deletion::NONE,
+        };
+        out.begin(timestamp, Some(marker), deletion);
+        for cell in base.row.cells().filter(|cell| self.columns.contains(&cell.column)) {
+            let Some(value) = cell.live_value(NOTHING_EXPIRED) else { continue };
+            let end = end_of(&cell.state).min(place.until);
+            let state = match (end, cell.state) {
+                (NEVER, _) => CellState::Live(value),
+                (end, CellState::Expiring { ttl, expiry, .. }) if end == expiry => {
+                    CellState::Expiring { value, ttl, expiry }
+                }
+                (expiry, _) => {
+                    let ttl = expiry.saturating_sub(now_seconds).max(1);
+                    CellState::Expiring { value, ttl, expiry }
+                }
+            };
+            out.cell(&Cell { column: cell.column, path: cell.path, timestamp, state });
+        }
+    }
+
+    /// What brings a view from what it has of one row of its base to what it must have.
+    /// `timestamp` and the one before it are higher than any that the view has for the row.
+    pub fn follow(
+        &self,
+        before: Option<BaseRow<'_>>,
+        after: Option<BaseRow<'_>>,
+        timestamp: Timestamp,
+        now_seconds: u32,
+    ) -> Vec<Mutation> {
+        let was = before.and_then(|base| self.place(base));
+        let is = after.and_then(|base| Some((base, self.place(base)?)));
+        let mut out = Vec::new();
+        let mut writer = RowWriter::new();
+        if let Some(was) = &was
+            && is.as_ref().is_none_or(|(_, is)| (&is.key, &is.clustering) != (&was.key, &was.clustering))
+        {
+            let deletion = Deletion { timestamp: timestamp - 1, local_seconds: now_seconds };
+            writer.begin(timestamp - 1, None, deletion);
+            let mut mutation = Mutation::new(self.table, was.key.clone());
+            mutation.row(&was.clustering, writer.view());
+            out.push(mutation);
+        }
+        if let Some((base, place)) = is {
+            let stamp = ViewStamp { timestamp, replaces: true, now_seconds };
+            self.image(base, &place, stamp, &mut writer);
+            let mut mutation = Mutation::new(self.table, place.key.clone());
+            mutation.row(&place.clustering, writer.view());
+            out.push(mutation);
+        }
+        out
+    }
+}
+
+/// When a row of a view is written, and over what.
+#[derive(Clone, Copy, Debug)]
+pub struct ViewStamp {
+    pub timestamp: Timestamp,
+    /// There may be an older row in its place.
+    pub replaces: bool,
+    pub now_seconds: u32,
+}
+
+impl ViewCondition {
+    fn holds(&self, base: BaseRow<'_>) -> bool {
+        let Some((value, _)) = value_of(&self.column, base) else { return false };
+        let order = |wanted: &Vec<u8>| compare(&self.column.data_type, &value, wanted);
+        let Some(first) = self.values.first().map(order) else { return false };
+        match self.comparison {
+            Comparison::Equal => first.is_eq(),
+            Comparison::NotEqual => first.is_ne(),
+            Comparison::Less => first.is_lt(),
+            Comparison::LessOrEqual => first.is_le(),
+            Comparison::Greater => first.is_gt(),
+            Comparison::GreaterOrEqual => first.is_ge(),
+            Comparison::In => self.values.iter().any(|wanted| order(wanted).is_eq()),
+            Comparison::Contains | Comparison::ContainsKey => false,
+        }
+    }
+}
+
+fn end_of(state: &CellState<'_>) -> u32 {
+    match state {
+        CellState::Live(_) => NEVER,
+        CellState::Expiring { expiry, .. } => *expiry,
+        CellState::Tombstone { .. } | CellState::ComplexDeletion { .. } => 0,
+    }
+}
+
+/// The wire value of a column in a row of the base, and its end.
+fn value_of<'a>(column: &ViewColumn, base: BaseRow<'a>) -> Option<(Cow<'a, [u8]>, u32)> {
+    match &column.source {
+        ColumnSource::Partition { count: 1, .. } => Some((Cow::Borrowed(base.key.bytes()), NEVER)),
+        ColumnSource::Partition { position, .. } => {
+            Some((Cow::Borrowed(key::composite_part(base.key.bytes(), *position)?), NEVER))
+        }
+        ColumnSource::Clustering { columns } => {
+            let ((data_type, descending), before) = columns.split_last()?;
+            let mut rest = base.clustering;
+            for (data_type, descending) in before {
+                rest = rest.get(comparable::skip(data_type, *descending, rest).ok()?..)?;
+            }
+            let mut value = Vec::new();
+            comparable::decode(data_type, *descending, rest, &mut value).ok()?;
+            Some((Cow::Owned(value), NEVER))
+        }
+        ColumnSource::Cell(id) => {
+            let cell = base.row.cells().find(|cell| cell.column == *id && cell.path.is_none())?;
+            Some((Cow::Borrowed(cell.live_value(NOTHING_EXPIRED)?), end_of(&cell.state)))
+        }
+    }
+}
