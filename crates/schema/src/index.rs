@@ -83,9 +83,20 @@ impl Index {
         self.options.get(TARGET).map_or("", String::as_str)
     }
 
+    /// The class of a custom index, as the user wrote it.
+    pub fn class(&self) -> Option<&str> {
+        self.options.get(CLASS).map(String::as_str)
+    }
+
+    /// The options that the user gave.
+    pub fn given_options(&self) -> BTreeMap<String, String> {
+        let given = self.options.iter().filter(|(name, _)| ![TARGET, CLASS].contains(&name.as_str()));
+        given.map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+
     /// Whether it is Cassandra's storage-attached kind, which answers ranges and several conditions too.
     pub fn is_storage_attached(&self) -> bool {
-        self.options.get(CLASS).is_some_and(|class| is_storage_attached(class))
+        self.class().is_some_and(is_storage_attached)
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) fn check(
     let &[(part, column)] = targets else {
         let target = options.get(TARGET).map_or("", String::as_str);
         return Err(SchemaError::Invalid(match targets {
-            [] => format!("Failed to retrieve target column for: {target}"),
+            [] => "Failed to retrieve target column for:".to_string(),
             _ => format!("A storage-attached index cannot be created over multiple columns: {target}"),
         }));
     };
