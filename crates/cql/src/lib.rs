@@ -8,6 +8,7 @@ pub mod describe;
 pub mod explain;
 pub mod ids;
 pub mod immediate;
+pub mod index_build;
 pub mod prepared;
 pub mod roles;
 pub mod session;

@@ -95,6 +95,11 @@ fn creators_and_drops() {
     check(include_str!("roles/creators.txt"));
 }
 
+#[test]
+fn who_may_alter_a_table_may_index_it() {
+    check(include_str!("roles/indexes.txt"));
+}
+
 /// Where the recorded server leaves rows behind that nothing reads.
 #[test]
 fn a_dropped_role_leaves_nothing_behind() {

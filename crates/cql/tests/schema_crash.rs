@@ -3,15 +3,19 @@
 
 use cql::catalogue::SharedCatalogue;
 use cql::ids::ShardIds;
+use cql::index_build::resume_index_builds;
 use cql::roles::NoPasswords;
 use cql::session::{Dialect, Response, Session};
 use cql::system::{NodeInfo, SystemTables};
 use engine::{EmbeddedStore, Engine, EngineOptions};
+use model::key::PartitionKey;
 use model::literal::format_literal;
+use model::row::RowView;
 use query::{QueryError, Request, Values};
 use rt::{Clock, CrashImage, Fault, ManualClock, SimDisk};
 use std::rc::Rc;
 use std::sync::Arc;
+use store::{Flow, Partitions, Read, Sink, Slice, Store, TableId};
 
 const START_MICROS: i64 = 1_700_000_000_000_000;
 
@@ -29,6 +33,8 @@ const SCRIPT: &[&str] = &[
     "ALTER TABLE ks.a DROP v",
     "ALTER TABLE ks.a WITH compaction = {'class': 'TimeWindowCompactionStrategy', 'compaction_window_size': '1', 'compaction_window_unit': 'DAYS'}",
     "BEGIN BATCH INSERT INTO ks.a (k, c, tags) VALUES (2, 1, {'z'}); DELETE FROM ks.a WHERE k = 1 AND c = 1; APPLY BATCH",
+    "CREATE INDEX tagged ON ks.a (tags)",
+    "INSERT INTO ks.a (k, c, tags) VALUES (2, 2, {'z'})",
     "CREATE TABLE ks.c (k int PRIMARY KEY, v int)",
     "INSERT INTO ks.c (k, v) VALUES (1, 1) IF NOT EXISTS",
     "TRUNCATE ks.c",
@@ -37,7 +43,9 @@ const SCRIPT: &[&str] = &[
     "DROP TABLE ks.c",
     "CREATE TABLE ks.c (k text PRIMARY KEY, w text)",
     "INSERT INTO ks.c (k, w) VALUES ('another', 'table')",
+    "DROP INDEX ks.tagged",
     "ALTER TABLE ks.a RENAME c TO d",
+    "CREATE INDEX ON ks.a (d)",
     "ALTER KEYSPACE ks WITH durable_writes = false",
     "DROP TABLE ks.b",
     "DROP KEYSPACE ks",
@@ -50,6 +58,8 @@ const PROBES: &[&str] = &[
     "SELECT table_name, compaction FROM system_schema.tables WHERE keyspace_name = 'ks'",
     "SELECT table_name, column_name FROM system_schema.dropped_columns WHERE keyspace_name = 'ks'",
     "SELECT type_name, field_names FROM system_schema.types WHERE keyspace_name = 'ks'",
+    "SELECT table_name, index_name, options FROM system_schema.indexes",
+    "SELECT table_name, index_name FROM system.\"IndexInfo\"",
     "SELECT * FROM ks.a",
     "SELECT * FROM ks.b",
     "SELECT * FROM ks.c",
@@ -84,6 +94,8 @@ impl Node {
         let dialect =
             Dialect::new(store, shared, system, Box::new(ids.clone()), limits, Box::new(NoPasswords));
         dialect.shared.bootstrap(&dialect.store).await.map_err(|e| e.to_string())?;
+        let resumed = resume_index_builds(&dialect.shared, &dialect.store, START_MICROS).await;
+        resumed.map_err(|e| e.to_string())?;
         Ok(Node { engine, dialect, ids })
     }
 
@@ -128,7 +140,50 @@ impl Node {
                 Err(error) => seen.push(format!("refused: {error}")),
             }
         }
+        seen.push(format!("{} entries", self.index_entries().await));
         seen
+    }
+
+    /// How many entries the indexes have: no statement shows them all.
+    async fn index_entries(&self) -> usize {
+        let (_, catalogue) = self.dialect.catalogue();
+        let mut entries = Counted(0);
+        for index in catalogue.tables().flat_map(|table| &table.indexes) {
+            let read = Read {
+                table: TableId(index.id),
+                partitions: Partitions::all(),
+                slices: vec![Slice::all()],
+                reverse: false,
+                statics: false,
+                after: None,
+                now_seconds: (START_MICROS / 1_000_000) as u32,
+                scan_limit: u64::MAX,
+                tombstone_limit: u64::MAX,
+            };
+            self.dialect.store.read(&read, &mut entries).await.unwrap();
+        }
+        entries.0
+    }
+}
+
+struct Counted(usize);
+
+impl Sink for Counted {
+    fn partition(&mut self, _: &PartitionKey) -> Flow {
+        Flow::Continue
+    }
+
+    fn static_row(&mut self, _: RowView<'_>) -> Flow {
+        Flow::Continue
+    }
+
+    fn row(&mut self, _: &[u8], _: RowView<'_>) -> Flow {
+        self.0 += 1;
+        Flow::Continue
+    }
+
+    fn partition_end(&mut self) -> Flow {
+        Flow::Continue
     }
 }
 

@@ -171,6 +171,10 @@ async fn run_shard(
     };
     // Nobody waits any more when opening failed elsewhere.
     let _ = ready.send(outcome);
+    if index == 0 {
+        let (catalogue, store) = (parts.catalogue.clone(), dialect.store.clone());
+        tokio::task::spawn_local(server::keep_indexes_built(catalogue, store, ids.clone()));
+    }
     let local = Rc::new(Local { dialect, ids, prepared: RefCell::default() });
     while let Some(job) = jobs.recv().await {
         let local = local.clone();

@@ -181,11 +181,29 @@ fn patterns_and_modes_survive_a_restart_and_describe_round_trips() {
 }
 
 #[test]
-fn a_refused_index_comes_with_what_the_review_says() {
+fn a_misused_index_is_made_with_a_warning_and_refused_where_the_review_is_enforced() {
     let world = World::new("");
-    world.run("CREATE TABLE k.users (user_id uuid PRIMARY KEY, status text)");
-    let text = world.refused("CREATE INDEX ON k.users (status)");
-    assert!(text.contains("not supported yet") && text.contains("index-misuse"), "{text}");
+    world.run("CREATE TABLE k.users (user_id uuid PRIMARY KEY, status text, email text, name text)");
+    for (statement, column) in
+        [("CREATE INDEX ON k.users (status)", "status"), ("CREATE INDEX ON k.users (email)", "email")]
+    {
+        let warnings = world.run(statement);
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        assert!(warnings[0].contains("(index-misuse)") && warnings[0].contains(column), "{warnings:?}");
+    }
+    // What was said once is not said with every later statement.
+    assert_eq!(world.run("ALTER TABLE k.users ADD age int"), [""; 0]);
+    assert_eq!(world.run("DROP INDEX k.users_status_idx"), [""; 0]);
+    world.run("ALTER TABLE k.users WITH review = 'off'");
+    assert_eq!(world.run("CREATE INDEX ON k.users (status)"), [""; 0]);
+    world.run("ALTER TABLE k.users WITH review = 'warn'");
+    world.run("DROP INDEX k.users_email_idx");
+    world.run(
+        "CREATE ACCESS PATTERN k.by_email AS SELECT * FROM k.users WHERE email = ? WITH peak_rate = 500",
+    );
+    world.run("ALTER TABLE k.users WITH review = 'enforce'");
+    let text = world.refused("CREATE INDEX ON k.users (email)");
+    assert!(text.starts_with("Refused by the review (index-misuse)"), "{text}");
 }
 
 #[test]

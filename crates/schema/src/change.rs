@@ -3,6 +3,7 @@
 //! Names are as the user meant them (case folded by the dialect), types are resolved. Everything else
 //! (existence, name rules, key rules, option values) is checked when the change is applied.
 
+use crate::index::IndexPart;
 use crate::properties::Properties;
 use model::types::DataType;
 use std::collections::BTreeMap;
@@ -56,6 +57,18 @@ pub enum Change {
         keyspace: String,
         name: String,
         if_exists: bool,
+    },
+    CreateIndex(Box<NewIndex>),
+    DropIndex {
+        keyspace: String,
+        name: String,
+        if_exists: bool,
+    },
+    /// Every row of the table is in the index now. Nothing happens when the index is gone, and drivers are not told.
+    IndexBuilt {
+        keyspace: String,
+        table: String,
+        id: u32,
     },
     CreatePattern(Box<NewPattern>),
     /// Settings that are not named stay; so does the statement when there is none.
@@ -128,6 +141,22 @@ pub enum TableAlteration {
 pub enum TypeAlteration {
     Add { if_not_exists: bool, field: String, data_type: DataType },
     Rename { if_exists: bool, renames: Vec<(String, String)> },
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NewIndex {
+    pub keyspace: String,
+    pub table: String,
+    /// Without one the index is named after its table and column.
+    pub name: Option<String>,
+    pub if_not_exists: bool,
+    /// As written: [`IndexPart::Whole`] is just the column, which for a collection means its values.
+    pub targets: Vec<(IndexPart, String)>,
+    /// `CREATE CUSTOM INDEX`
+    pub is_custom: bool,
+    /// What stands after USING.
+    pub class: Option<String>,
+    pub properties: Properties,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]

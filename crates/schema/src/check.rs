@@ -2,6 +2,7 @@
 
 use crate::catalogue::Catalogue;
 use crate::column::{Column, ColumnKind};
+use crate::index::{Index, IndexKind};
 use crate::keyspace::Keyspace;
 use crate::table::Table;
 use model::types::DataType;
@@ -16,6 +17,7 @@ impl Catalogue {
                 return Err(format!("keyspace {name}: is called {} inside", keyspace.name));
             }
             check_types(keyspace)?;
+            let mut index_names = BTreeSet::new();
             for (table_name, table) in &keyspace.tables {
                 let place = format!("keyspace {name}, table {table_name}");
                 if *table_name != table.name || *name != table.keyspace {
@@ -31,6 +33,16 @@ impl Catalogue {
                     ));
                 }
                 check_table(keyspace, table).map_err(|fault| format!("{place}: {fault}"))?;
+                for index in &table.indexes {
+                    let place = format!("{place}, index {}", index.name);
+                    if !index_names.insert(&index.name) {
+                        return Err(format!("{place}: another index of the keyspace has this name"));
+                    }
+                    if !ids.insert(index.id) || index.id >= self.next_table_id {
+                        return Err(format!("{place}: id {} is taken or too large", index.id));
+                    }
+                    check_index(table, index).map_err(|fault| format!("{place}: {fault}"))?;
+                }
             }
         }
         Ok(())
@@ -98,10 +110,26 @@ fn check_table(keyspace: &Keyspace, table: &Table) -> Result<(), String> {
     if table.clustering.is_empty() && table.has_statics() {
         return Err("there are static columns but no clustering columns".into());
     }
+    if !table.indexes.is_sorted_by(|a, b| a.name < b.name) {
+        return Err("the indexes are out of order".into());
+    }
     let counter = |column: &Column| column.data_type == DataType::Counter;
     let values = || table.statics.iter().chain(&table.regulars);
     if values().any(counter) && !values().all(counter) {
         return Err("counters are mixed with other columns".into());
+    }
+    Ok(())
+}
+
+fn check_index(table: &Table, index: &Index) -> Result<(), String> {
+    let Some(column) = table.column(&index.column) else {
+        return Err(format!("there is no column {}", index.column));
+    };
+    if !index.part.suits(&column.data_type) {
+        return Err(format!("a column of type {} has no such part", column.data_type));
+    }
+    if index.target().is_empty() || (index.kind == IndexKind::Custom) != index.is_storage_attached() {
+        return Err("the options do not say what it is".into());
     }
     Ok(())
 }

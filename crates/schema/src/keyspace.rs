@@ -1,5 +1,6 @@
 //! A keyspace: replication settings, tables, user-defined types.
 
+use crate::index::Index;
 use crate::pattern::AccessPattern;
 use crate::table::Table;
 use model::types::{DataType, UdtType};
@@ -35,6 +36,11 @@ impl Keyspace {
 
     pub fn table(&self, name: &str) -> Option<&Arc<Table>> {
         self.tables.get(name)
+    }
+
+    /// The index of this name, and the table that it belongs to.
+    pub fn index(&self, name: &str) -> Option<(&Arc<Table>, &Index)> {
+        self.tables.values().find_map(|table| Some((table, table.index(name)?)))
     }
 
     /// Whether users must not change it: `system`, `system_schema`, ...

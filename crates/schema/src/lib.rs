@@ -23,7 +23,7 @@ mod version;
 
 pub use catalogue::{Catalogue, FIRST_USER_TABLE_ID};
 pub use change::{
-    Applied, Change, Effect, EffectKind, NewColumn, NewPattern, NewTable, Setting, TableAlteration,
+    Applied, Change, Effect, EffectKind, NewColumn, NewIndex, NewPattern, NewTable, Setting, TableAlteration,
     TargetKind, TypeAlteration,
 };
 pub use column::{Column, ColumnKind, DroppedColumn};

@@ -47,6 +47,15 @@ impl Table {
         self.columns().find(|c| &*c.name == name)
     }
 
+    pub fn index(&self, name: &str) -> Option<&Index> {
+        self.indexes.iter().find(|index| *index.name == *name)
+    }
+
+    /// The indexes on a column.
+    pub fn indexes_on<'t>(&'t self, column: &'t str) -> impl Iterator<Item = &'t Index> {
+        self.indexes.iter().filter(move |index| *index.column == *column)
+    }
+
     pub fn is_counter(&self) -> bool {
         let counter = |c: &Column| c.data_type == model::types::DataType::Counter;
         self.regulars.iter().chain(&self.statics).any(counter)

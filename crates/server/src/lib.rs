@@ -12,6 +12,7 @@ mod connection;
 pub mod control;
 mod errors;
 mod http;
+mod indexes;
 mod metrics;
 mod review;
 mod shard;
@@ -20,5 +21,6 @@ mod statements;
 mod tls;
 mod wire_type;
 
+pub use indexes::keep_indexes_built;
 pub use review::SchemaReview;
 pub use start::{Server, StartError};

@@ -4,6 +4,7 @@ use crate::accept::{self, Arrival, Spread};
 use crate::answers::Answers;
 use crate::clients::LiveTables;
 use crate::config::{Config, Durability};
+use crate::indexes::keep_indexes_built;
 use crate::metrics::ShardMetrics;
 use crate::review::SchemaReview;
 use crate::shard::{Shard, Shared};
@@ -247,6 +248,10 @@ async fn run_shard(
     let outcome = if index == 0 { bootstrap(&shard).await } else { Ok(()) };
     // The starter waits for exactly one message per shard; if it is gone, so is the server.
     let _ = ready.send(outcome);
+    if index == 0 {
+        let (catalogue, store) = (shard.shared.catalogue.clone(), shard.dialect.store.clone());
+        tokio::task::spawn_local(keep_indexes_built(catalogue, store, shard.ids.clone()));
+    }
     if let Some(Accepting { sockets, shards }) = intake.accepting {
         let engine = shard.shared.engine.clone();
         tokio::task::spawn_local(async move {

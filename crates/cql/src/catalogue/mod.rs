@@ -8,6 +8,7 @@
 mod tests;
 
 use crate::ddl::Reviewer;
+use crate::index_build::LeftBuilds;
 use crate::system;
 use query::QueryError;
 use schema::{
@@ -42,6 +43,7 @@ pub struct SharedCatalogue {
     /// Moves on when roles or permissions change.
     pub grants: crate::roles::Generation,
     reviewer: Option<Box<dyn Reviewer>>,
+    left_builds: LeftBuilds,
     /// What the store held when it was opened.
     opened: Option<Vec<u8>>,
 }
@@ -63,6 +65,7 @@ impl SharedCatalogue {
             data_center: DATA_CENTER.into(),
             grants: Default::default(),
             reviewer: None,
+            left_builds: LeftBuilds::default(),
             opened: stored.map(<[u8]>::to_vec),
         })
     }
@@ -81,6 +84,10 @@ impl SharedCatalogue {
 
     pub fn reviewer(&self) -> Option<&dyn Reviewer> {
         self.reviewer.as_deref()
+    }
+
+    pub(crate) fn left_builds(&self) -> &LeftBuilds {
+        &self.left_builds
     }
 
     /// Grows with every published change; compare it with the version of a kept snapshot.
@@ -107,14 +114,18 @@ impl SharedCatalogue {
         self.listeners.write().unwrap_or_else(PoisonError::into_inner).push(Box::new(listener));
     }
 
-    /// Makes the store hold this catalogue and its tables, if it does not yet. Call it once after opening.
+    /// Makes the store hold this catalogue and its tables, if it does not yet. Call it once after opening, before the first
+    /// commit; [`crate::index_build::resume_index_builds`] then finishes the indexes that were not built when the server ended.
     pub async fn bootstrap<S: Store>(&self, store: &S) -> Result<(), QueryError> {
         let _changing = self.changing.lock().await;
         let (_, catalogue) = self.load();
         let text = self.stored_form(&catalogue);
-        if self.opened.as_ref() != Some(&text) {
+        // A store does not remember indexes between opening and closing: it is told of them every time.
+        let indexed = catalogue.tables().any(|table| !table.indexes.is_empty());
+        if indexed || self.opened.as_ref() != Some(&text) {
             store.alter(text, table_configs(&catalogue)).await?;
         }
+        self.left_builds.add_unbuilt(&catalogue);
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! Statements about things that do not exist here yet: indexes, views, functions, aggregates, triggers.
+//! Statements about things that do not exist here yet: views, functions, aggregates, triggers.
 //!
 //! Creating one is refused with what to do instead; dropping one finds nothing, in Cassandra's words.
 
@@ -6,17 +6,6 @@ use super::DdlPlan;
 use crate::bind::types::text_of;
 use cql_syntax::ast::{DropFunction, Statement};
 use query::QueryError;
-
-/// Refuses to create an index; apart, because this one is told together with what the review says about the index.
-pub(super) fn refuse_index(statement: &Statement) -> Result<(), QueryError> {
-    let Statement::CreateIndex(index) = statement else { return Ok(()) };
-    let table = index.table.as_str();
-    let column = index.targets.first().map_or("the column", |target| target.column.as_str());
-    Err(QueryError::Invalid(format!(
-        "Secondary indexes are not supported yet. Instead make a table whose partition key is {column}, and \
-         write to it and to {table} in one BATCH; or read {table} with ALLOW FILTERING if it is small"
-    )))
-}
 
 /// Refuses to create what is not supported.
 pub(super) fn refuse(statement: &Statement) -> Result<(), QueryError> {
@@ -51,10 +40,6 @@ pub(super) fn refuse(statement: &Statement) -> Result<(), QueryError> {
 pub(super) fn is_about_nothing(plan: &DdlPlan) -> Result<bool, QueryError> {
     let keyspace = &plan.keyspace;
     let (tolerated, message) = match &plan.statement {
-        Statement::DropIndex(s) => {
-            // The stray quote is Cassandra's.
-            (s.if_exists, format!("Index '{keyspace}.{}' doesn't exist'", s.name.as_str()))
-        }
         Statement::DropView(s) => {
             (s.if_exists, format!("Materialized view '{keyspace}.{}' doesn't exist", s.name.as_str()))
         }

@@ -5,10 +5,12 @@ use super::mask::mask_text;
 use super::properties::properties;
 use super::table::{columns, new_table};
 use crate::bind::{Scope, types};
-use cql_syntax::ast::{self, Rename, Statement, TableChange, TypeChange, TypeKind};
+use cql_syntax::ast::{self, IndexTargetKind, Rename, Statement, TableChange, TypeChange, TypeKind};
 use model::types::DataType;
 use query::QueryError;
-use schema::{Catalogue, Change, NewPattern, TableAlteration, TypeAlteration, is_system_name};
+use schema::{
+    Catalogue, Change, IndexPart, NewIndex, NewPattern, TableAlteration, TypeAlteration, is_system_name,
+};
 use std::collections::BTreeMap;
 
 /// What is wrong with the statement whatever the catalogue holds; so PREPARE can tell already.
@@ -63,6 +65,10 @@ pub(super) fn change(plan: &DdlPlan, catalogue: &Catalogue) -> Result<Change, Qu
         Statement::DropType(s) => {
             Change::DropType { keyspace, name: s.name.as_str().into(), if_exists: s.if_exists }
         }
+        Statement::CreateIndex(s) => Change::CreateIndex(Box::new(new_index(keyspace, s)?)),
+        Statement::DropIndex(s) => {
+            Change::DropIndex { keyspace, name: s.name.as_str().into(), if_exists: s.if_exists }
+        }
         Statement::CreatePattern(s) => Change::CreatePattern(Box::new(NewPattern {
             keyspace,
             name: s.name.as_str().into(),
@@ -81,6 +87,29 @@ pub(super) fn change(plan: &DdlPlan, catalogue: &Catalogue) -> Result<Change, Qu
             Change::DropPattern { keyspace, name: s.name.as_str().into(), if_exists: s.if_exists }
         }
         _ => return Err(QueryError::invalid("This is not a schema statement")),
+    })
+}
+
+fn new_index(keyspace: String, create: &ast::CreateIndex) -> Result<NewIndex, QueryError> {
+    let target = |target: &ast::IndexTarget| {
+        let part = match target.kind {
+            IndexTargetKind::Simple => IndexPart::Whole,
+            IndexTargetKind::Values => IndexPart::Values,
+            IndexTargetKind::Keys => IndexPart::Keys,
+            IndexTargetKind::Entries => IndexPart::Entries,
+            IndexTargetKind::Full => IndexPart::Full,
+        };
+        (part, target.column.as_str().to_string())
+    };
+    Ok(NewIndex {
+        keyspace,
+        table: create.table.as_str().into(),
+        name: create.name.as_ref().map(|name| name.as_str().to_string()),
+        if_not_exists: create.if_not_exists,
+        targets: create.targets.iter().map(target).collect(),
+        is_custom: create.custom,
+        class: create.using.as_ref().map(|class| class.value.to_string()),
+        properties: properties(&create.properties)?,
     })
 }
 

@@ -22,6 +22,7 @@ pub(crate) use table::new_table;
 
 use crate::bind::Scope;
 use crate::catalogue::SharedCatalogue;
+use crate::index_build::{self, Build};
 use cql_syntax::ast::{QualifiedName, Statement};
 use query::QueryError;
 use schema::{Effect, EffectKind, TargetKind};
@@ -113,7 +114,8 @@ fn named(statement: &Statement) -> Option<&QualifiedName> {
     })
 }
 
-/// Applies a plan: stored first, then visible. What it answers is in the outcome.
+/// Applies a plan: stored first, then visible. What it answers is in the outcome. A new index is also filled, so that whoever
+/// was answered can use it at once.
 pub async fn execute<S: Store>(
     plan: &DdlPlan,
     shared: &SharedCatalogue,
@@ -124,16 +126,22 @@ pub async fn execute<S: Store>(
         return Ok(DdlOutcome::default());
     }
     let reviewer = shared.reviewer();
-    if let Err(refused) = absent::refuse_index(&plan.statement) {
-        return Err(review::comment_on_index(plan, reviewer, &shared.load().1, refused));
-    }
     let compute = |catalogue: &schema::Catalogue, setting: &schema::Setting| {
         let change = build::change(plan, catalogue)?;
         let mut applied = catalogue.apply(&change, setting).map_err(query_error)?;
         review::judge(plan, reviewer, catalogue, &mut applied)?;
         Ok(applied)
     };
-    let applied = shared.change(store, now_micros, compute).await?;
+    let mut applied = shared.change(store, now_micros, compute).await?;
+    if let (Statement::CreateIndex(_), Some(effect)) = (&plan.statement, &applied.effect)
+        && let Some(build) = Build::newest(&applied.catalogue, &effect.keyspace, &effect.name)
+        && let Err(fault) = index_build::run(build, shared, store, now_micros).await
+    {
+        // The index is there and every write keeps it: only older rows are missing, and somebody will add them.
+        applied.warnings.push(format!(
+            "The index is not complete yet: {fault}. It is not used until it is; building goes on in the background"
+        ));
+    }
     Ok(DdlOutcome { change: applied.effect.map(told), warnings: applied.warnings })
 }
 

@@ -8,7 +8,7 @@
 
 use super::DdlPlan;
 use crate::bind::Scope;
-use crate::describe::{pattern_text, table_text};
+use crate::describe::{index_text, pattern_text, table_text};
 use crate::prepared::Prepared;
 use cql_syntax::ast::Statement;
 use cql_syntax::maybe_quote;
@@ -151,34 +151,6 @@ fn refusal(error: &Objection, all: &[Objection]) -> QueryError {
     ))
 }
 
-/// What is refused today although the statement is well-formed: the refusal with what a review has to say about it.
-pub(super) fn comment_on_index(
-    plan: &DdlPlan,
-    reviewer: Option<&dyn Reviewer>,
-    catalogue: &Catalogue,
-    refused: QueryError,
-) -> QueryError {
-    let (Statement::CreateIndex(index), QueryError::Invalid(text), Some(reviewer)) =
-        (&plan.statement, &refused, reviewer)
-    else {
-        return refused;
-    };
-    let Some(table) = catalogue.table(&plan.keyspace, index.table.as_str()) else { return refused };
-    if mode(catalogue, &plan.keyspace, Some(table)) == Mode::Off {
-        return refused;
-    }
-    let mut statements = vec![table_text(table, false)];
-    statements.extend(patterns_of(catalogue, &plan.keyspace, &table.name));
-    statements.push(plan.source());
-    let found = reviewer.review(&plan.keyspace, &statements);
-    match found.iter().find(|objection| objection.rule == "index-misuse") {
-        Some(Objection { rule, message, fix, .. }) => {
-            QueryError::Invalid(format!("{text}. The review would say ({rule}): {message}. Fix:\n{fix}"))
-        }
-        None => refused,
-    }
-}
-
 /// What a change is about.
 struct Subject {
     keyspace: String,
@@ -230,8 +202,11 @@ impl Subject {
         now.retain(|o| ours(o) && !(self.is_new_table && o.rule == TOO_EARLY));
         if !self.is_new_table && !now.is_empty() {
             let known = self.ask(reviewer, before, None);
+            // What is said about an index names its column; the table may have another one with the same fault.
+            let is_index = matches!(plan.statement, Statement::CreateIndex(_));
             let same = |a: &Objection, b: &Objection| {
                 (&a.rule, a.is_error, &a.pattern) == (&b.rule, b.is_error, &b.pattern)
+                    && (!is_index || a.message == b.message)
             };
             now.retain(|o| !known.iter().any(|k| ours(k) && same(k, o)));
         }
@@ -255,6 +230,14 @@ impl Subject {
             Some(plan) => plan.source(),
             None => table_text(table, false),
         });
+        let index = created(|s| matches!(s, Statement::CreateIndex(_)));
+        for known in &table.indexes {
+            statements.push(match index {
+                // The newest id is that of the index that the statement makes.
+                Some(plan) if known.id + 1 == catalogue.next_table_id => plan.source(),
+                _ => index_text(table, known),
+            });
+        }
         let written = created(|s| matches!(s, Statement::CreatePattern(_)));
         for (place, pattern) in all_patterns(catalogue) {
             match written {
@@ -282,12 +265,6 @@ fn pattern<'c>(catalogue: &'c Catalogue, effect: &Effect) -> Option<&'c Arc<Acce
 
 fn all_patterns(catalogue: &Catalogue) -> impl Iterator<Item = (&Arc<str>, &Arc<AccessPattern>)> {
     catalogue.keyspaces.values().flat_map(|k| k.patterns.values().map(move |p| (&k.name, p)))
-}
-
-fn patterns_of(catalogue: &Catalogue, keyspace: &str, table: &str) -> Vec<String> {
-    let Some(table) = catalogue.table(keyspace, table) else { return Vec::new() };
-    let about = all_patterns(catalogue).filter(|(place, pattern)| concerns(pattern, place, table));
-    about.map(|(place, pattern)| pattern_text(place, pattern)).collect()
 }
 
 /// Whether a pattern of `keyspace` reads or writes the table. The name is looked for first: it is cheaper than parsing.

@@ -4,7 +4,9 @@ use crate::system::is_virtual_keyspace;
 use cql_syntax::maybe_quote;
 use model::timeuuid;
 use model::types::UdtType;
-use schema::{AccessPattern, Column, DroppedColumn, Keyspace, Table, TableOptions, java_double};
+use schema::{
+    AccessPattern, Column, DroppedColumn, Index, IndexKind, Keyspace, Table, TableOptions, java_double,
+};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -67,6 +69,18 @@ pub fn pattern_text(keyspace: &str, pattern: &AccessPattern) -> String {
         maybe_quote(&pattern.name),
         pattern.statement
     )
+}
+
+pub fn index_text(table: &Table, index: &Index) -> String {
+    let place = format!("{}.{}", maybe_quote(&table.keyspace), maybe_quote(&table.name));
+    let (name, target) = (maybe_quote(&index.name), index.target());
+    let Some(class) = index.class().filter(|_| index.kind == IndexKind::Custom) else {
+        return format!("CREATE INDEX {name} ON {place} ({target});");
+    };
+    let given = index.given_options();
+    let options =
+        if given.is_empty() { String::new() } else { format!(" WITH OPTIONS = {}", map_text(&given)) };
+    format!("CREATE CUSTOM INDEX {name} ON {place} ({target}) USING {}{options};", quoted(class))
 }
 
 /// `internals`: with the table's id, and with dropped columns as they were.

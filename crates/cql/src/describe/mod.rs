@@ -8,7 +8,7 @@ mod page;
 #[cfg(test)]
 mod tests;
 
-pub use create::{keyspace_text, pattern_text, table_text, type_text};
+pub use create::{index_text, keyspace_text, pattern_text, table_text, type_text};
 
 use crate::bind::Scope;
 use crate::system::{SystemTables, is_virtual_keyspace};
@@ -18,7 +18,7 @@ use model::types::DataType;
 use model::value::{encode_elements, encode_map};
 use page::{Row, paged};
 use query::{QueryError, Request, Rows};
-use schema::{Keyspace, Table, is_local_system_name};
+use schema::{Index, Keyspace, Table, is_local_system_name};
 use std::sync::Arc;
 
 /// Answers one DESCRIBE.
@@ -129,7 +129,14 @@ impl<'a> Describer<'a> {
                 let found = keyspace.table(name.as_str()).ok_or_else(|| {
                     not_found(format!("Table '{}' not found in keyspace '{}'", name.as_str(), keyspace.name))
                 })?;
-                Ok(vec![self.table_row(found)])
+                Ok(self.table_rows(found))
+            }
+            DescribeTarget::Index(name) => {
+                let keyspace = place(name)?;
+                match keyspace.index(name.as_str()) {
+                    Some((table, index)) => Ok(vec![index_row(table, index)]),
+                    None => missing("Table for existing index", name),
+                }
             }
             DescribeTarget::Type(name) => {
                 let keyspace = place(name)?;
@@ -145,7 +152,6 @@ impl<'a> Describer<'a> {
                     None => missing("Access pattern", name),
                 }
             }
-            DescribeTarget::Index(name) => missing("Table for existing index", name),
             DescribeTarget::View(name) => missing("Materialized view", name),
             DescribeTarget::Function(name) => missing("User defined function", name),
             DescribeTarget::Aggregate(name) => missing("User defined aggregate", name),
@@ -155,7 +161,7 @@ impl<'a> Describer<'a> {
         }
     }
 
-    /// `DESCRIBE name`: a keyspace, else a table or an access pattern of the named or current keyspace.
+    /// `DESCRIBE name`: a keyspace, else a table, an index or an access pattern of the named or current keyspace.
     fn any(&self, name: &QualifiedName) -> Result<Vec<Row>, QueryError> {
         let wanted = name.as_str();
         if name.keyspace.is_none() {
@@ -169,7 +175,8 @@ impl<'a> Describer<'a> {
         let keyspace = self.keyspace(name.keyspace_str())?;
         let pattern = || keyspace.patterns.get(wanted);
         match keyspace.table(wanted) {
-            Some(table) => Ok(vec![self.table_row(table)]),
+            Some(table) => Ok(self.table_rows(table)),
+            None if let Some((table, index)) = keyspace.index(wanted) => Ok(vec![index_row(table, index)]),
             // cqlsh reads DESCRIBE itself and knows no access patterns, but lets any name pass.
             None if let Some(pattern) = pattern() => Ok(vec![pattern_row(&keyspace.name, pattern)]),
             None => Err(not_found(format!("'{wanted}' not found in keyspace '{}'", keyspace.name))),
@@ -182,7 +189,7 @@ impl<'a> Describer<'a> {
         let place = &keyspace.name;
         rows.extend(keyspace.types_by_dependency().iter().map(|t| row(place, "type", &t.name, type_text(t))));
         for name in names(keyspace.tables.keys()) {
-            rows.extend(keyspace.table(&name).map(|table| self.table_row(table)));
+            rows.extend(keyspace.table(&name).into_iter().flat_map(|table| self.table_rows(table)));
         }
         rows.extend(keyspace.patterns.values().map(|pattern| pattern_row(place, pattern)));
         rows
@@ -192,9 +199,18 @@ impl<'a> Describer<'a> {
         row(&keyspace.name, "keyspace", &keyspace.name, keyspace_text(keyspace))
     }
 
-    fn table_row(&self, table: &Table) -> Row {
-        row(&table.keyspace, "table", &table.name, table_text(table, self.internals))
+    /// A table and its indexes, by name without regard to case.
+    fn table_rows(&self, table: &Table) -> Vec<Row> {
+        let mut rows = vec![row(&table.keyspace, "table", &table.name, table_text(table, self.internals))];
+        let mut indexes: Vec<&Index> = table.indexes.iter().collect();
+        indexes.sort_by_key(|index| index.name.to_lowercase());
+        rows.extend(indexes.into_iter().map(|index| index_row(table, index)));
+        rows
     }
+}
+
+fn index_row(table: &Table, index: &Index) -> Row {
+    row(&table.keyspace, "index", &index.name, index_text(table, index))
 }
 
 fn pattern_row(keyspace: &str, pattern: &schema::AccessPattern) -> Row {

@@ -14,7 +14,10 @@ fn world() -> World {
         "CREATE TYPE k.zip (code int)",
         "CREATE TYPE k.address (street text, zip frozen<zip>)",
         "CREATE TABLE k.t (k int PRIMARY KEY, home address)",
-        "CREATE TABLE k.\"Upper\" (k int PRIMARY KEY)",
+        "CREATE TABLE k.\"Upper\" (k int PRIMARY KEY, m map<int, text>, v text)",
+        "CREATE INDEX \"B\" ON k.\"Upper\" (keys(m))",
+        "CREATE INDEX a ON k.\"Upper\" (v) USING 'sai' WITH OPTIONS = {'case_sensitive': 'true'}",
+        "CREATE INDEX c ON k.\"Upper\" (v)",
         "CREATE ACCESS PATTERN k.by_id AS SELECT * FROM k.t WHERE k = ? WITH peak_rate = 500 AND owner = 'team'",
     ] {
         world.ddl(statement).unwrap();
@@ -60,6 +63,9 @@ fn a_keyspace_comes_in_an_order_that_can_be_created() {
         "k type address",
         "k table t",
         "k table \"Upper\"",
+        "k index a",
+        "k index \"B\"",
+        "k index c",
         "k access_pattern by_id",
     ];
     for text in ["DESCRIBE KEYSPACE k", "DESCRIBE k"] {
@@ -75,6 +81,33 @@ fn a_keyspace_comes_in_an_order_that_can_be_created() {
         world.ddl(&row[3]).unwrap_or_else(|e| panic!("{}: {e}", row[3]));
     }
     assert_eq!(world.describe("DESCRIBE SCHEMA").unwrap(), schema);
+}
+
+#[test]
+fn indexes_follow_their_table_and_are_found_by_name() {
+    let mut world = world();
+    let table = world.describe("DESCRIBE TABLE k.\"Upper\"").unwrap();
+    assert_eq!(names(&table), ["k table \"Upper\"", "k index a", "k index \"B\"", "k index c"]);
+    for (at, name, text) in [
+        (
+            1,
+            "k.a",
+            "CREATE CUSTOM INDEX a ON k.\"Upper\" (v) USING 'sai' WITH OPTIONS = {'case_sensitive': 'true'};",
+        ),
+        (2, "k.\"B\"", "CREATE INDEX \"B\" ON k.\"Upper\" (keys(m));"),
+        (3, "k.c", "CREATE INDEX c ON k.\"Upper\" (v);"),
+    ] {
+        assert_eq!(table[at][3], text);
+        for describe in ["DESCRIBE INDEX", "DESCRIBE"] {
+            assert_eq!(world.describe(&format!("{describe} {name}")).unwrap(), [table[at].clone()]);
+        }
+    }
+    assert_eq!(
+        world.describe("DESCRIBE INDEX k.b").unwrap_err().to_string(),
+        "Table for existing index 'b' not found in 'k'"
+    );
+    world.ddl("DROP TABLE k.\"Upper\"").unwrap();
+    assert_eq!(world.describe("DESCRIBE k.c").unwrap_err().to_string(), "'c' not found in keyspace 'k'");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use cql_syntax::ast::{Permission, Statement};
 use query::QueryError;
 use query::select::SelectPlan;
 use query::write::WritePlan;
+use schema::Catalogue;
 use std::sync::Arc;
 use store::Store;
 
@@ -33,7 +34,7 @@ pub async fn authorize<S: Store>(
         Plan::Select(plan) => return select(&*grants(dialect, role, now_micros).await?, plan),
         Plan::Write(plan) => writes(&*grants(dialect, role, now_micros).await?, std::slice::from_ref(plan)),
         Plan::Batch(batch) => writes(&*grants(dialect, role, now_micros).await?, &batch.statements),
-        Plan::Ddl(plan) => ddl(&*grants(dialect, role, now_micros).await?, plan),
+        Plan::Ddl(plan) => ddl(&*grants(dialect, role, now_micros).await?, plan, &dialect.catalogue().1),
         // The schema is readable by all, so what only tells about the schema needs no permission.
         Plan::Use(_) | Plan::Describe(_) | Plan::Explain(_) | Plan::Role(_) => Ok(()),
     };
@@ -82,7 +83,7 @@ fn writes(grants: &Grants, plans: &[Arc<WritePlan>]) -> Result<(), QueryError> {
     Ok(())
 }
 
-fn ddl(grants: &Grants, plan: &DdlPlan) -> Result<(), QueryError> {
+fn ddl(grants: &Grants, plan: &DdlPlan, catalogue: &Catalogue) -> Result<(), QueryError> {
     let keyspace = || plan.keyspace.clone();
     let table = |name: &str| Resource::Table(keyspace(), name.to_string());
     let (permission, resource) = match &plan.statement {
@@ -93,6 +94,13 @@ fn ddl(grants: &Grants, plan: &DdlPlan) -> Result<(), QueryError> {
             (Permission::Create, Resource::AllTables(keyspace()))
         }
         Statement::AlterTable(s) => (Permission::Alter, table(s.name.as_str())),
+        Statement::CreateIndex(s) => (Permission::Alter, table(s.table.as_str())),
+        Statement::DropIndex(s) => {
+            let indexed = catalogue.keyspace(&plan.keyspace).and_then(|k| k.index(s.name.as_str()));
+            // Executing will say that it is not there.
+            let Some((indexed, _)) = indexed else { return Ok(()) };
+            (Permission::Alter, table(&indexed.name))
+        }
         Statement::DropTable(s) => (Permission::Drop, table(s.name.as_str())),
         Statement::AlterType(_) => (Permission::Alter, Resource::AllTables(keyspace())),
         Statement::DropType(_) => (Permission::Drop, Resource::AllTables(keyspace())),
@@ -101,7 +109,7 @@ fn ddl(grants: &Grants, plan: &DdlPlan) -> Result<(), QueryError> {
             (Permission::Alter, Resource::Keyspace(keyspace()))
         }
         Statement::Truncate(name) => (Permission::Modify, table(name.as_str())),
-        // Of indexes, views, functions, aggregates and triggers there are none to protect: executing will say so.
+        // Of views, functions, aggregates and triggers there are none to protect: executing will say so.
         _ => return Ok(()),
     };
     resource.guard(permission)?;

@@ -58,6 +58,7 @@ impl VirtualTables for SystemTables {
         let (_, catalogue) = self.shared.load();
         let mut filler = Filler::new(table);
         match (&*table.keyspace, &*table.name) {
+            ("system", "IndexInfo") => schema_rows::built_indexes(&mut filler, &catalogue),
             ("system", "local") => local::local(&mut filler, &self.node, &catalogue),
             ("system", "prepared_statements") => views::prepared(&mut filler, self.live()),
             ("system", "size_estimates") => local::size_estimates(&mut filler, &self.node, &catalogue),

@@ -7,7 +7,7 @@ use crate::ddl::parse_mask;
 use schema::{Catalogue, Column, ColumnKind, Keyspace, Table};
 use std::sync::Arc;
 
-/// Functions, aggregates, triggers, views and indexes stay empty: there are none.
+/// Functions, aggregates, triggers and views stay empty: there are none.
 pub(super) fn fill(filler: &mut Filler<'_>, table: &str, catalogue: &Catalogue) {
     let keyspaces = || catalogue.keyspaces.values().filter(|k| !is_virtual_keyspace(&k.name));
     let tables = || keyspaces().flat_map(|keyspace| keyspace.tables.values());
@@ -17,6 +17,7 @@ pub(super) fn fill(filler: &mut Filler<'_>, table: &str, catalogue: &Catalogue) 
         "columns" => tables().for_each(|t| column_rows(filler, t)),
         "dropped_columns" => tables().for_each(|t| dropped_rows(filler, t)),
         "column_masks" => tables().for_each(|t| mask_rows(filler, t)),
+        "indexes" => tables().for_each(|t| index_rows(filler, t)),
         "types" => keyspaces().for_each(|k| type_rows(filler, k)),
         _ => {}
     }
@@ -136,6 +137,27 @@ fn mask_rows(filler: &mut Filler<'_>, table: &Arc<Table>) {
             ("function_keyspace", text("system")),
             ("function_name", text(&mask.function)),
         ]);
+    }
+}
+
+fn index_rows(filler: &mut Filler<'_>, table: &Arc<Table>) {
+    for index in &table.indexes {
+        filler.row(&[
+            ("keyspace_name", text(&table.keyspace)),
+            ("table_name", text(&table.name)),
+            ("index_name", text(&index.name)),
+            ("kind", text(index.kind.name())),
+            ("options", text_map(&index.options)),
+        ]);
+    }
+}
+
+/// The rows of `system."IndexInfo"`: indexes that are built. Its `table_name` is a keyspace, as in Cassandra.
+pub(super) fn built_indexes(filler: &mut Filler<'_>, catalogue: &Catalogue) {
+    for table in catalogue.tables() {
+        for index in table.indexes.iter().filter(|index| index.built) {
+            filler.row(&[("table_name", text(&table.keyspace)), ("index_name", text(&index.name))]);
+        }
     }
 }
 

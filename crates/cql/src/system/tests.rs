@@ -202,6 +202,43 @@ fn system_tables_have_cassandras_ids() {
 }
 
 #[test]
+fn indexes_are_listed_with_their_options() {
+    let world = World::new();
+    for statement in [
+        "CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
+        "CREATE TABLE k.t (k int PRIMARY KEY, \"V\" int, m map<text, int>)",
+        "CREATE INDEX ON k.t (\"V\")",
+        "CREATE INDEX i ON k.t (m) USING 'SAI'",
+    ] {
+        world.run(statement);
+    }
+    let indexes = || -> Vec<Value> {
+        let rows = world.json("SELECT JSON index_name, kind, options FROM system_schema.indexes");
+        rows.iter().map(|row| parsed(row)).collect()
+    };
+    let built = || world.json("SELECT JSON * FROM system.\"IndexInfo\" WHERE table_name = 'k'");
+    let class = serde_json::json!({"class_name": "SAI", "target": "values(m)"});
+    assert_eq!(
+        indexes(),
+        [
+            serde_json::json!({"index_name": "i", "kind": "CUSTOM", "options": class}),
+            serde_json::json!({"index_name": "t_V_idx", "kind": "COMPOSITES", "options": {"target": "\"V\""}}),
+        ]
+    );
+    assert_eq!(
+        built(),
+        [
+            r#"{"table_name": "k", "index_name": "i", "value": null}"#,
+            r#"{"table_name": "k", "index_name": "t_V_idx", "value": null}"#,
+        ]
+    );
+    world.run("DROP INDEX k.i");
+    assert_eq!((indexes().len(), built().len()), (1, 1));
+    world.run("DROP KEYSPACE k");
+    assert_eq!((indexes().len(), built().len()), (0, 0));
+}
+
+#[test]
 fn stored_system_tables_take_rows() {
     let world = World::new();
     world.run("INSERT INTO system_auth.roles (role, can_login, member_of) VALUES ('r', true, {'a', 'b'})");

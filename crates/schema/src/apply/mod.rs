@@ -1,6 +1,7 @@
 //! Applies changes: a catalogue and a change give the next catalogue or the reason why not.
 
 mod compatible;
+mod index;
 mod keyspace;
 mod pattern;
 mod table_alter;
@@ -42,6 +43,9 @@ impl Catalogue {
                 types::alter(self, keyspace, name, *if_exists, alteration)
             }
             Change::DropType { keyspace, name, if_exists } => types::drop(self, keyspace, name, *if_exists),
+            Change::CreateIndex(new) => index::create(self, new),
+            Change::DropIndex { keyspace, name, if_exists } => index::drop(self, keyspace, name, *if_exists),
+            Change::IndexBuilt { keyspace, table, id } => Ok(index::built(self, keyspace, table, *id)),
             Change::CreatePattern(pattern) => pattern::create(self, pattern),
             Change::AlterPattern { keyspace, name, if_exists, statement, settings } => {
                 pattern::alter(self, keyspace, name, *if_exists, (statement.as_ref(), settings))

@@ -1,6 +1,7 @@
 //! ALTER TABLE, DROP TABLE and TRUNCATE.
 
 use super::compatible::{expand_udts, is_readable_as};
+use super::index::check_unindexed;
 use super::table_create::{
     UNSUPPORTED_UDT, check_counter_ttl, is_unsupported_udt, push_column, statics_need_clustering,
 };
@@ -189,6 +190,7 @@ fn drop_columns(
                 udt.name
             )));
         }
+        check_unindexed(&before, name, "Cannot drop")?;
         let is_static = column.kind == ColumnKind::Static;
         let columns = if is_static { &mut table.statics } else { &mut table.regulars };
         columns.retain(|other| other.name != column.name);
@@ -219,6 +221,7 @@ fn rename(table: &mut Table, renames: &[(String, String)]) -> Result<(), SchemaE
                  exists"
             )));
         }
+        check_unindexed(table, from, "Can't rename")?;
         let columns =
             if kind == ColumnKind::PartitionKey { &mut table.partition_key } else { &mut table.clustering };
         for column in columns.iter_mut().filter(|column| *column.name == **from) {

@@ -2,7 +2,8 @@
 //! statement, text by text, are tested through CQL in the dialect.
 
 use super::*;
-use crate::change::{NewColumn, NewPattern, NewTable, TableAlteration, TypeAlteration};
+use crate::change::{NewColumn, NewIndex, NewPattern, NewTable, TableAlteration, TypeAlteration};
+use crate::index::IndexPart;
 use crate::properties::{Properties, PropertyValue};
 use model::types::DataType;
 use proptest::prelude::*;
@@ -51,6 +52,23 @@ fn add(name: &str, data_type: DataType) -> TableAlteration {
 
 fn drop_column(name: &str) -> TableAlteration {
     TableAlteration::Drop { if_exists: false, columns: vec![name.into()], timestamp: None }
+}
+
+fn create_index(table: &str, part: IndexPart, column: &str) -> Change {
+    Change::CreateIndex(Box::new(NewIndex {
+        keyspace: "k".into(),
+        table: table.into(),
+        targets: vec![(part, column.into())],
+        ..NewIndex::default()
+    }))
+}
+
+fn drop_index(name: &str) -> Change {
+    Change::DropIndex { keyspace: "k".into(), name: name.into(), if_exists: false }
+}
+
+fn index_built(table: &str, id: u32) -> Change {
+    Change::IndexBuilt { keyspace: "k".into(), table: table.into(), id }
 }
 
 fn run(changes: &[Change]) -> Catalogue {
@@ -150,6 +168,45 @@ fn a_changed_type_reaches_every_use() {
     assert_eq!(Catalogue::from_json(&after.to_json()).unwrap(), after);
 }
 
+#[test]
+fn an_index_takes_an_id_of_its_own_and_gives_none_back() {
+    let v = NewColumn::regular("v", DataType::Int);
+    let base = run(&[create_keyspace("k"), create_table("t", vec![v])]);
+    let create = create_index("t", IndexPart::Whole, "v");
+    let one = base.apply(&create, &setting(3)).unwrap();
+    let effect = one.effect.clone().unwrap();
+    assert_eq!((effect.kind, effect.target, &*effect.name), (EffectKind::Updated, TargetKind::Table, "t"));
+    let index = one.catalogue.table("k", "t").unwrap().index("t_v_idx").unwrap().clone();
+    assert_eq!((index.id, index.built, index.target()), (base.next_table_id, false, "v"));
+    assert!(one.catalogue.keyspace("k").unwrap().index("t_v_idx").is_some());
+    let gone = one.catalogue.apply(&drop_index("t_v_idx"), &setting(4)).unwrap().catalogue;
+    assert!(gone.table("k", "t").unwrap().indexes.is_empty());
+    let again = gone.apply(&create, &setting(5)).unwrap().catalogue;
+    assert!(again.table("k", "t").unwrap().index("t_v_idx").unwrap().id > index.id);
+}
+
+#[test]
+fn that_an_index_is_built_is_nobodys_business() {
+    let v = NewColumn::regular("v", DataType::Int);
+    let base = run(&[
+        create_keyspace("k"),
+        create_table("t", vec![v]),
+        create_index("t", IndexPart::Whole, "v"),
+        create_index("t", IndexPart::Whole, "ck"),
+    ]);
+    let id = base.table("k", "t").unwrap().index("t_v_idx").unwrap().id;
+    let built = base.apply(&index_built("t", id), &setting(9)).unwrap();
+    assert_eq!((built.effect.as_ref(), built.catalogue.version), (None, base.version));
+    let state = |name| built.catalogue.table("k", "t").unwrap().index(name).unwrap().built;
+    assert!(state("t_v_idx") && !state("t_ck_idx"));
+    assert_eq!(Catalogue::from_json(&built.catalogue.to_json()).unwrap(), built.catalogue);
+    // Dropped meanwhile, or another one now, or built already: nothing happens.
+    for change in [index_built("nope", id), index_built("t", id + 99), index_built("t", id)] {
+        let same = built.catalogue.apply(&change, &setting(10)).unwrap();
+        assert_eq!((same.effect, same.catalogue), (None, built.catalogue.clone()), "{change:?}");
+    }
+}
+
 /// A small world of names, so that random changes often meet what is there.
 fn any_change() -> impl Strategy<Value = Change> {
     let keyspace = prop::sample::select(vec!["k", "k2", "system", "system_auth"]);
@@ -164,9 +221,18 @@ fn any_change() -> impl Strategy<Value = Change> {
         DataType::set(DataType::Ascii),
         DataType::tuple([DataType::Int, DataType::Duration]),
         DataType::vector(DataType::Float, 3),
+        DataType::map(DataType::Text, DataType::Int),
+        DataType::list(DataType::Int).freeze(),
     ]);
-    let names = (keyspace, table, column, data_type, any::<bool>(), 0..18u8);
-    names.prop_map(|(keyspace, table, column, data_type, flag, choice)| {
+    let part = prop::sample::select(vec![
+        IndexPart::Whole,
+        IndexPart::Keys,
+        IndexPart::Values,
+        IndexPart::Entries,
+        IndexPart::Full,
+    ]);
+    let names = (keyspace, table, column, data_type, any::<bool>(), 0..24u8, part);
+    names.prop_map(|(keyspace, table, column, data_type, flag, choice, part)| {
         let (keyspace, table, column) = (keyspace.to_string(), table.to_string(), column.to_string());
         let new = NewColumn { is_static: flag, ..NewColumn::regular(&column, data_type.clone()) };
         let altered = |alteration| Change::AlterTable {
@@ -209,6 +275,18 @@ fn any_change() -> impl Strategy<Value = Change> {
                 statement: flag.then(|| "UPDATE".into()),
                 settings: BTreeMap::from([(column, "6".into())]),
             },
+            17..=20 => Change::CreateIndex(Box::new(NewIndex {
+                keyspace,
+                table,
+                name: (choice == 18).then(|| "t_v_idx".into()),
+                if_not_exists: flag,
+                targets: vec![(part, column)],
+                class: (choice == 19).then(|| "sai".into()),
+                ..NewIndex::default()
+            })),
+            21 => Change::DropIndex { keyspace, name: format!("{table}_{column}_idx"), if_exists: flag },
+            // Ids that early tables and indexes have.
+            22 => Change::IndexBuilt { keyspace, table, id: 1001 + u32::from(flag) },
             16 => Change::DropPattern { keyspace, name: table, if_exists: flag },
             _ => Change::CreatePattern(Box::new(NewPattern {
                 keyspace,
@@ -236,6 +314,10 @@ proptest! {
             for table in next.tables() {
                 let known = catalogue.table_by_id(table.id);
                 prop_assert!(known.is_some() || table_ids.insert(table.id), "table id {} came back", table.id);
+                for index in &table.indexes {
+                    let kept = known.is_some_and(|old| old.indexes.iter().any(|i| i.id == index.id));
+                    prop_assert!(kept || table_ids.insert(index.id), "index id {} came back", index.id);
+                }
                 let ids = column_ids.entry(table.id).or_default();
                 for column in table.columns() {
                     let kept = known.is_some_and(|old| old.columns().any(|c| c.id == column.id));

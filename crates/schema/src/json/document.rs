@@ -58,6 +58,8 @@ pub(super) struct TableEntry {
     pub columns: Vec<ColumnEntry>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<DroppedEntry>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub indexes: Vec<IndexEntry>,
     /// Only what differs from the default, so that the text stays short and says something.
     #[serde(default, serialize_with = "changed_options")]
     pub options: TableOptions,
@@ -117,6 +119,35 @@ pub(super) struct DroppedEntry {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+pub(super) struct IndexEntry {
+    pub name: String,
+    pub id: u32,
+    pub column: String,
+    pub part: PartEntry,
+    pub kind: IndexKindEntry,
+    pub options: BTreeMap<String, String>,
+    pub built: bool,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum PartEntry {
+    Whole,
+    Keys,
+    Values,
+    Entries,
+    Full,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum IndexKindEntry {
+    Composites,
+    Custom,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct PatternEntry {
     pub name: String,
     pub statement: String,
@@ -124,9 +155,11 @@ pub(super) struct PatternEntry {
 }
 
 impl Document {
-    pub(super) fn forget_incarnations(&mut self) {
-        for keyspace in &mut self.keyspaces {
-            keyspace.tables.iter_mut().for_each(|table| table.incarnation = 0);
+    /// Makes alike what differs without being schema: how often a table was truncated, and whether an index is built.
+    pub(super) fn forget_progress(&mut self) {
+        for table in self.keyspaces.iter_mut().flat_map(|keyspace| &mut keyspace.tables) {
+            table.incarnation = 0;
+            table.indexes.iter_mut().for_each(|index| index.built = true);
         }
     }
 }

@@ -14,8 +14,11 @@ use crate::catalogue::Catalogue;
 use crate::error::SchemaError;
 use document::Document;
 
-/// Raised when a text that an older server would misread becomes possible.
-pub(crate) const FORMAT: u32 = 1;
+/// The newest format that is read. Raised when a text that an older server would misread becomes possible.
+pub(crate) const FORMAT: u32 = 2;
+
+/// What is written when nothing in the catalogue needs more, so that an older server can be gone back to.
+pub(crate) const FORMAT_WITHOUT_INDEXES: u32 = 1;
 
 impl Catalogue {
     /// The text that [`Catalogue::from_json`] reads back.
@@ -31,10 +34,10 @@ impl Catalogue {
         serde_json::to_vec_pretty(&document).unwrap_or_default()
     }
 
-    /// The text without what is not schema to a driver: incarnations.
+    /// The text without what is not schema to a driver: incarnations, and whether indexes are built.
     pub(crate) fn to_json_for_version(&self) -> Vec<u8> {
         let mut document = write::document(self);
-        document.forget_incarnations();
+        document.forget_progress();
         serde_json::to_vec(&document).unwrap_or_default()
     }
 

@@ -3,6 +3,7 @@
 use super::document::*;
 use crate::catalogue::Catalogue;
 use crate::column::{Column, ColumnKind, DroppedColumn};
+use crate::index::{Index, IndexKind, IndexPart};
 use crate::keyspace::Keyspace;
 use crate::pattern::AccessPattern;
 use crate::table::{Table, TableKind};
@@ -138,5 +139,27 @@ fn table(keyspace: &str, entry: TableEntry, types: &Types) -> Result<Table, Stri
         let (name, is_static, dropped_at) = (column.name.into(), column.is_static, column.dropped_at);
         table.dropped.push(DroppedColumn { name, data_type, is_static, dropped_at });
     }
+    table.indexes = entry.indexes.into_iter().map(index).collect();
     Ok(table)
+}
+
+fn index(entry: IndexEntry) -> Index {
+    Index {
+        name: entry.name.into(),
+        id: entry.id,
+        column: entry.column.into(),
+        part: match entry.part {
+            PartEntry::Whole => IndexPart::Whole,
+            PartEntry::Keys => IndexPart::Keys,
+            PartEntry::Values => IndexPart::Values,
+            PartEntry::Entries => IndexPart::Entries,
+            PartEntry::Full => IndexPart::Full,
+        },
+        kind: match entry.kind {
+            IndexKindEntry::Composites => IndexKind::Composites,
+            IndexKindEntry::Custom => IndexKind::Custom,
+        },
+        options: entry.options,
+        built: entry.built,
+    }
 }

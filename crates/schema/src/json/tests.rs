@@ -1,7 +1,8 @@
 //! The catalogue survives its JSON form, and damaged text is refused with its place.
 
 use crate::catalogue::Catalogue;
-use crate::change::{Change, NewColumn, NewTable, Setting};
+use crate::change::{Change, NewColumn, NewIndex, NewTable, Setting};
+use crate::index::IndexPart;
 use crate::properties::{Properties, PropertyValue};
 use model::types::DataType;
 
@@ -32,6 +33,70 @@ fn sample() -> Catalogue {
     catalogue.apply(&table, &setting).unwrap().catalogue
 }
 
+/// The same with two indexes, of which one is built.
+fn indexed() -> Catalogue {
+    let setting = Setting { now_micros: 1, data_center: "datacenter1".into() };
+    let alter = Change::AlterTable {
+        keyspace: "k".into(),
+        name: "t".into(),
+        if_exists: false,
+        alteration: crate::change::TableAlteration::Add {
+            if_not_exists: false,
+            columns: vec![
+                NewColumn::regular("m", DataType::map(DataType::Text, DataType::Int)),
+                NewColumn::regular("n", DataType::Int),
+            ],
+        },
+    };
+    let index = |part, column: &str, class: Option<&str>| {
+        Change::CreateIndex(Box::new(NewIndex {
+            keyspace: "k".into(),
+            table: "t".into(),
+            targets: vec![(part, column.into())],
+            class: class.map(str::to_string),
+            ..NewIndex::default()
+        }))
+    };
+    let changes = [
+        alter,
+        index(IndexPart::Keys, "m", None),
+        index(IndexPart::Whole, "n", Some("sai")),
+        Change::IndexBuilt { keyspace: "k".into(), table: "t".into(), id: 1001 },
+    ];
+    changes.iter().fold(sample(), |catalogue, change| catalogue.apply(change, &setting).unwrap().catalogue)
+}
+
+#[test]
+fn indexes_come_back_and_an_older_server_is_told_that_they_are_newer() {
+    let catalogue = indexed();
+    let text = String::from_utf8(catalogue.to_json()).unwrap();
+    assert!(text.starts_with("{\n  \"format\": 2,\n"), "{text}");
+    assert!(text.contains("\"part\": \"keys\"") && text.contains("\"target\": \"keys(m)\""), "{text}");
+    assert_eq!(Catalogue::from_json(text.as_bytes()).unwrap(), catalogue);
+    let states: Vec<bool> = catalogue.table("k", "t").unwrap().indexes.iter().map(|i| i.built).collect();
+    assert_eq!(states, [true, false]);
+    let check = |from: &str, to: &str, expect: &str| {
+        let damaged = text.replacen(from, to, 1);
+        assert_ne!(damaged, text, "{from} is in the text");
+        let error = Catalogue::from_json(damaged.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains(expect), "{error}");
+    };
+    let place = "keyspace k, table t, index t_m_idx";
+    check("\"column\": \"m\"", "\"column\": \"x\"", &format!("{place}: there is no column x"));
+    check(
+        "\"part\": \"keys\"",
+        "\"part\": \"full\"",
+        &format!("{place}: a column of type map<text, int> has no"),
+    );
+    check("\"part\": \"keys\"", "\"part\": \"half\"", "unknown variant `half`");
+    check("\"id\": 1001", "\"id\": 1000", &format!("{place}: id 1000 is taken or too large"));
+    check("\"id\": 1001", "\"id\": 1003", &format!("{place}: id 1003 is taken or too large"));
+    check("\"name\": \"t_n_idx\"", "\"name\": \"t_a_idx\"", "the indexes are out of order");
+    check("\"target\": \"keys(m)\"", "\"target\": \"\"", "the options do not say what it is");
+    check("\"class_name\": \"sai\"", "\"class_name\": \"nope\"", "the options do not say what it is");
+    check("\"built\": true", "\"build\": true", "unknown field `build`");
+}
+
 #[test]
 fn the_text_is_readable_and_comes_back() {
     let catalogue = sample();
@@ -54,7 +119,7 @@ fn damage_is_told_with_its_place() {
         assert!(error.contains(expect), "{error}");
     };
     check("\"uuid\"", "\"guid\"", "unknown field `guid`");
-    check("\"format\": 1", "\"format\": 9", "format 9, this server reads up to 1");
+    check("\"format\": 1", "\"format\": 9", "format 9, this server reads up to 2");
     check(
         "\"type\": \"uuid\"",
         "\"type\": \"nosuch\"",

@@ -1,16 +1,18 @@
 //! From the catalogue to its JSON document.
 
-use super::FORMAT;
 use super::document::*;
+use super::{FORMAT, FORMAT_WITHOUT_INDEXES};
 use crate::catalogue::Catalogue;
 use crate::column::{Column, ColumnKind};
+use crate::index::{Index, IndexKind, IndexPart};
 use crate::keyspace::{Keyspace, is_local_system_name};
 use crate::table::Table;
 
 pub(super) fn document(catalogue: &Catalogue) -> Document {
     let kept = catalogue.keyspaces.values().filter(|keyspace| !is_local_system_name(&keyspace.name));
+    let indexed = catalogue.tables().any(|table| !table.indexes.is_empty());
     Document {
-        format: FORMAT,
+        format: if indexed { FORMAT } else { FORMAT_WITHOUT_INDEXES },
         host_id: None,
         next_table_id: catalogue.next_table_id,
         keyspaces: kept.map(|keyspace| keyspace_entry(keyspace)).collect(),
@@ -59,6 +61,7 @@ fn table_entry(table: &Table) -> TableEntry {
         next_column_id: table.next_column_id,
         columns: table.columns().map(column_entry).collect(),
         dropped: dropped.collect(),
+        indexes: table.indexes.iter().map(index_entry).collect(),
         options: table.options.clone(),
     }
 }
@@ -76,5 +79,26 @@ fn column_entry(column: &Column) -> ColumnEntry {
         },
         descending: column.descending,
         mask: column.mask.clone(),
+    }
+}
+
+fn index_entry(index: &Index) -> IndexEntry {
+    IndexEntry {
+        name: index.name.to_string(),
+        id: index.id,
+        column: index.column.to_string(),
+        part: match index.part {
+            IndexPart::Whole => PartEntry::Whole,
+            IndexPart::Keys => PartEntry::Keys,
+            IndexPart::Values => PartEntry::Values,
+            IndexPart::Entries => PartEntry::Entries,
+            IndexPart::Full => PartEntry::Full,
+        },
+        kind: match index.kind {
+            IndexKind::Composites => IndexKindEntry::Composites,
+            IndexKind::Custom => IndexKindEntry::Custom,
+        },
+        options: index.options.clone(),
+        built: index.built,
     }
 }

@@ -1,0 +1,216 @@
+//! Fills a new index with the rows that were in its table before it.
+//!
+//! The statement that creates an index publishes it unbuilt: from then on the store keeps it in step with every commit, and
+//! reads leave it alone. Then the table is read in pages and the entries of its rows are committed, and at last the catalogue
+//! says that the index is built. Entries carry the timestamps of their cells, so it does not matter that the table is written
+//! to meanwhile, nor that a row is read twice. The catalogue is not locked while rows are copied.
+//!
+//! Guarantees: an index that is called built leads to every row. A build that ends early (the client has gone, the store has
+//! refused) is left to [`resume_index_builds`] together with how far it got; one that a crash ended begins anew after the next
+//! start. An index or table that is dropped ends its build without an error. Does not decide when to try again.
+
+mod page;
+#[cfg(test)]
+mod tests;
+
+use crate::catalogue::SharedCatalogue;
+use crate::ddl::query_error;
+use page::Page;
+use query::QueryError;
+use schema::{Catalogue, Change, Table};
+use std::sync::{Arc, Mutex, PoisonError};
+use store::index::{IndexConfig, additions};
+use store::{Commit, Mutation, Partitions, Position, Read, ReadEnd, Slice, Store, TableId};
+use tokio::sync::Notify;
+
+/// Entries examined before other tasks of the shard have their turn.
+const SCAN_ENTRIES: u64 = 10_000;
+
+/// What one commit of entries may take: small beside the log's buffers, large enough that the log's sync is shared.
+const COMMIT_BYTES_MAX: usize = 256 << 10;
+
+/// One index that is to be filled.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Build {
+    keyspace: Arc<str>,
+    table: Arc<str>,
+    id: u32,
+    /// The rows up to here have their entries.
+    after: Option<Position>,
+}
+
+impl Build {
+    /// The index that was created last, if the newest change has created one.
+    pub(crate) fn newest(catalogue: &Catalogue, keyspace: &str, table: &str) -> Option<Build> {
+        let table = catalogue.table(keyspace, table)?;
+        let index = table.indexes.iter().find(|index| index.id + 1 == catalogue.next_table_id)?;
+        Some(Build::of(table, index.id))
+    }
+
+    fn of(table: &Table, id: u32) -> Build {
+        Build { keyspace: table.keyspace.clone(), table: table.name.clone(), id, after: None }
+    }
+
+    /// The table and how the index is made of it, if both are still there.
+    fn find<'c>(&self, catalogue: &'c Catalogue) -> Option<(&'c Table, IndexConfig)> {
+        let table = catalogue.table(&self.keyspace, &self.table)?;
+        let index = table.indexes.iter().find(|index| index.id == self.id)?;
+        Some((table, query::index::config(table, index)?))
+    }
+}
+
+/// Builds that nobody works on.
+#[derive(Default)]
+pub(crate) struct LeftBuilds {
+    builds: Mutex<Vec<Build>>,
+    more: Notify,
+}
+
+impl LeftBuilds {
+    /// Every index of the catalogue that is not built; for when the server starts.
+    pub(crate) fn add_unbuilt(&self, catalogue: &Catalogue) {
+        for table in catalogue.tables() {
+            let unbuilt = table.indexes.iter().filter(|index| !index.built);
+            unbuilt.for_each(|index| self.add(Build::of(table, index.id)));
+        }
+    }
+
+    fn add(&self, build: Build) {
+        self.builds.lock().unwrap_or_else(PoisonError::into_inner).push(build);
+        self.more.notify_one();
+    }
+
+    fn take(&self) -> Option<Build> {
+        self.builds.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+}
+
+/// A build that somebody works on; what is not finished when it is dropped is left to others.
+struct Underway<'s> {
+    left: &'s LeftBuilds,
+    build: Option<Build>,
+}
+
+impl Drop for Underway<'_> {
+    fn drop(&mut self) {
+        if let Some(build) = self.build.take() {
+            self.left.add(build);
+        }
+    }
+}
+
+/// Finishes the builds that were left, one after the other. After an error the rest is left again: call it later.
+pub async fn resume_index_builds<S: Store>(
+    shared: &SharedCatalogue,
+    store: &S,
+    now_micros: i64,
+) -> Result<(), QueryError> {
+    while let Some(build) = shared.left_builds().take() {
+        run(build, shared, store, now_micros).await?;
+    }
+    Ok(())
+}
+
+/// Returns when a build has been left since the last call.
+pub async fn an_index_build_was_left(shared: &SharedCatalogue) {
+    shared.left_builds().more.notified().await;
+}
+
+/// Fills the index and says that it is built.
+pub(crate) async fn run<S: Store>(
+    build: Build,
+    shared: &SharedCatalogue,
+    store: &S,
+    now_micros: i64,
+) -> Result<(), QueryError> {
+    let mut underway = Underway { left: shared.left_builds(), build: Some(build) };
+    let Some(build) = &mut underway.build else { return Ok(()) };
+    let mut outcome = fill(build, shared, store, now_micros).await;
+    if outcome.is_ok() {
+        outcome = publish(build, shared, store, now_micros).await;
+    }
+    // A table that was dropped under the build refuses to be read or written, and that is no fault.
+    if outcome.is_ok() || build.find(&shared.load().1).is_none() {
+        underway.build = None;
+        return Ok(());
+    }
+    outcome
+}
+
+async fn fill<S: Store>(
+    build: &mut Build,
+    shared: &SharedCatalogue,
+    store: &S,
+    now_micros: i64,
+) -> Result<(), QueryError> {
+    // Commits that began before the store knew of the index have made no entries: the pages must see them.
+    store.settle().await?;
+    let now_seconds = u32::try_from(now_micros / 1_000_000).unwrap_or_default();
+    loop {
+        let (_, catalogue) = shared.load();
+        let Some((table, config)) = build.find(&catalogue) else { return Ok(()) };
+        let mut page = Page::new(TableId(table.id));
+        let read = Read {
+            table: TableId(table.id),
+            partitions: Partitions::all(),
+            slices: vec![Slice::all()],
+            reverse: false,
+            statics: true,
+            after: build.after.clone(),
+            now_seconds,
+            scan_limit: SCAN_ENTRIES,
+            tombstone_limit: u64::MAX,
+        };
+        let next = match store.read(&read, &mut page).await?.end {
+            ReadEnd::Complete => None,
+            ReadEnd::Paused(position) => Some(position),
+            ReadEnd::Stopped => Some(page.stopped_at()?),
+        };
+        let entries = page.rows.iter().flat_map(|rows| additions(std::slice::from_ref(&config), rows));
+        for mutations in in_pieces(entries) {
+            store.commit(Commit { mutations, now_seconds }).await?;
+        }
+        if next.is_none() {
+            return Ok(());
+        }
+        build.after = next;
+        tokio::task::yield_now().await;
+    }
+}
+
+/// The mutations in commits of bounded size; a single mutation is never divided.
+fn in_pieces(mutations: impl Iterator<Item = Mutation>) -> Vec<Vec<Mutation>> {
+    let mut pieces: Vec<Vec<Mutation>> = Vec::new();
+    let mut bytes = COMMIT_BYTES_MAX;
+    for mutation in mutations {
+        let size = mutation.encoded().len() + mutation.key.prefix().len();
+        match pieces.last_mut() {
+            Some(piece) if bytes + size <= COMMIT_BYTES_MAX => {
+                piece.push(mutation);
+                bytes += size;
+            }
+            _ => {
+                pieces.push(vec![mutation]);
+                bytes = size;
+            }
+        }
+    }
+    pieces
+}
+
+async fn publish<S: Store>(
+    build: &Build,
+    shared: &SharedCatalogue,
+    store: &S,
+    now_micros: i64,
+) -> Result<(), QueryError> {
+    let change = Change::IndexBuilt {
+        keyspace: build.keyspace.to_string(),
+        table: build.table.to_string(),
+        id: build.id,
+    };
+    let compute = |catalogue: &Catalogue, setting: &schema::Setting| {
+        catalogue.apply(&change, setting).map_err(query_error)
+    };
+    shared.change(store, now_micros, compute).await.map(|_| ())
+}
