@@ -149,7 +149,7 @@ impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
             let target = ann.target.evaluate(request, ids)?;
             let target =
                 target.bytes().ok_or_else(|| QueryError::invalid("Invalid null value for ANN OF"))?;
-            collector.nearest = Some(Nearest::new(ann.slot, target, self.limits.0.unwrap_or(ANN_ROWS_MAX)));
+            collector.nearest = Some(Nearest::new(ann, target, self.limits.0.unwrap_or(ANN_ROWS_MAX)));
             self.short_pages = false;
         }
         if let Some(state) = &state {

@@ -26,6 +26,6 @@ pub use execute::execute;
 pub use filter::{BoundFilter, Filter, FilterOp};
 pub use index_path::{IndexPath, Lookup};
 pub use input::{CellPart, CellPlace, Input, Source};
-pub use nearest::Ann;
+pub use nearest::{Ann, Similarity};
 pub use output::Output;
 pub use plan::{Grouping, SelectParts, SelectPlan};
