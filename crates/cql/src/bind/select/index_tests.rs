@@ -28,7 +28,7 @@ fn keys(first: u32, names: &[&str], kind: ColumnKind) -> Vec<Column> {
 }
 
 /// An index of the local kind, or with `attached` a storage-attached one.
-fn index(target: &str, attached: bool) -> Index {
+pub(super) fn index(target: &str, attached: bool) -> Index {
     let (part, column) = match target.trim_end_matches(')').split_once('(') {
         Some(("keys", column)) => (IndexPart::Keys, column),
         Some(("values", column)) => (IndexPart::Values, column),
@@ -56,7 +56,8 @@ fn part_name(part: IndexPart) -> &'static str {
 }
 
 /// `((k…), c, d, e)` with `s` static and regular columns of several types.
-fn table(partition: &[&str], indexes: Vec<Index>) -> Table {
+pub(super) fn table(partition: &[&str], mut indexes: Vec<Index>) -> Table {
+    indexes.iter_mut().zip(2000..).for_each(|(index, id)| index.id = id);
     let (int, text) = (DataType::Int, DataType::Text);
     let map = DataType::map(text.clone(), int.clone());
     let list = DataType::list(int.clone());
@@ -107,7 +108,7 @@ fn catalogue(table: &Table) -> Catalogue {
     catalogue
 }
 
-fn plan(table: &Table, statement: &str) -> Result<SelectPlan, QueryError> {
+pub(super) fn plan(table: &Table, statement: &str) -> Result<SelectPlan, QueryError> {
     let catalogue = catalogue(table);
     let parsed = cql_syntax::parse_statement(statement).unwrap();
     let Statement::Select(select) = parsed.statement else { panic!("not a SELECT") };

@@ -3,6 +3,8 @@
 mod advice;
 mod grouping;
 #[cfg(test)]
+mod index_answers;
+#[cfg(test)]
 mod index_tests;
 mod ordering;
 mod selection;
