@@ -22,6 +22,7 @@ pub struct ExplainPlan {
 const SINGLE: &str = "single partition";
 const BOUNDED: &str = "bounded";
 const UNBOUNDED: &str = "unbounded";
+const INDEXED: &str = "index";
 
 pub fn bind(scope: Scope<'_>, explain: &Explain, markers: &mut Markers) -> Result<ExplainPlan, QueryError> {
     let mut plan = ExplainPlan { lines: Vec::new() };
@@ -79,7 +80,7 @@ impl ExplainPlan {
         self.say("statement", "SELECT");
         self.say("table", table_name(&plan.table));
         self.say("class", select_class(&plan));
-        self.say("partitions", partitions_text(&plan.restrictions));
+        self.say("partitions", read_partitions(&plan));
         self.say("path", read_path(&plan));
         if !plan.filters.is_empty() {
             let columns: Vec<&str> = plan.filters.iter().map(|f| f.column.as_str()).collect();
@@ -152,6 +153,7 @@ fn table_name(table: &Table) -> String {
 
 fn select_class(plan: &SelectPlan) -> &'static str {
     match &plan.restrictions.partitions {
+        PartitionRestriction::Range(_) if plan.index.is_some() => INDEXED,
         PartitionRestriction::Range(_) => UNBOUNDED,
         partitions if partitions.is_single() => SINGLE,
         PartitionRestriction::Keys { .. } => BOUNDED,
@@ -176,6 +178,17 @@ fn partitions_text(restrictions: &Restrictions) -> String {
     }
 }
 
+fn read_partitions(plan: &SelectPlan) -> String {
+    let partitions = partitions_text(&plan.restrictions);
+    match (&plan.index, &plan.restrictions.partitions) {
+        (Some(_), PartitionRestriction::Range(tokens)) if tokens.is_all() => {
+            "those the index leads to".into()
+        }
+        (Some(_), PartitionRestriction::Range(_)) => "those the index leads to in the token range".into(),
+        _ => partitions,
+    }
+}
+
 fn read_path(plan: &SelectPlan) -> String {
     let restrictions = &plan.restrictions;
     let scans = matches!(restrictions.partitions, PartitionRestriction::Range(_));
@@ -191,6 +204,15 @@ fn read_path(plan: &SelectPlan) -> String {
     } else {
         format!("a slice of rows by {}", clustering_columns(&restrictions.table, &restrictions.clustering))
     };
+    if let Some(index) = &plan.index {
+        let rows = if index.whole_partitions { rows } else { "the rows".into() };
+        let entries =
+            if scans { "its entries for the value" } else { "its entries for the value and each key" };
+        return format!(
+            "index {}: {entries}, then {rows} they lead to, one read for each partition",
+            quote_identifier(&index.name)
+        );
+    }
     match scans {
         true => format!("scan: {rows} of every partition, in token order"),
         false => format!("key: {rows} of each partition"),
@@ -220,6 +242,13 @@ fn advice(plan: &SelectPlan) -> Option<String> {
     let scans = matches!(plan.restrictions.partitions, PartitionRestriction::Range(_));
     if !scans || !plan.warnings.is_empty() || plan.table.is_virtual() {
         return None;
+    }
+    if let Some(index) = &plan.index {
+        let column = quote_identifier(&index.column);
+        return Some(format!(
+            "every partition costs a read of its own: a table with {column} in its partition key has the rows of a value \
+             together"
+        ));
     }
     let key: Vec<String> = plan.table.partition_key.iter().map(|c| format!("{} = ?", c.name)).collect();
     Some(format!("name the partition ({}), or read token ranges in pages", key.join(" AND ")))

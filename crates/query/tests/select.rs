@@ -4,6 +4,10 @@
 mod allocations;
 #[path = "select/fixture.rs"]
 mod fixture;
+#[path = "select/indexed.rs"]
+mod indexed;
+#[path = "select/indexed_data.rs"]
+mod indexed_data;
 #[path = "select/limits.rs"]
 mod limits;
 #[path = "select/pausing.rs"]

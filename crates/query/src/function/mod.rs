@@ -15,7 +15,7 @@ mod vector;
 
 pub use number::{cast_function, negate_function, operator_function};
 pub use token::token_function;
-pub(crate) use vector::{cosine, floats};
+pub(crate) use vector::{cosine, dot_product, euclidean, floats};
 
 use crate::context::Ids;
 use crate::error::QueryError;

@@ -66,6 +66,8 @@ pub struct Collector<'p, 'c> {
     last_is_current: bool,
     last_key: Option<PartitionKey>,
     group: Option<Group>,
+    /// The end of a partition that the store tells is not its end: more of its rows may follow in another read.
+    pub open: bool,
     /// Where columns were dropped: those that are left. A row that lives in dropped ones alone is not there.
     living: Option<Arc<[ColumnId]>>,
     /// Collects rows by similarity instead of writing them as they come.
@@ -126,6 +128,7 @@ impl<'p, 'c> Collector<'p, 'c> {
             last_is_current: false,
             last_key: None,
             group: None,
+            open: false,
             living: plan.table.living_columns(),
             nearest: None,
             stopped: None,
@@ -180,6 +183,19 @@ impl<'p, 'c> Collector<'p, 'c> {
             }
             None => self.last_state = LastState::Partition,
         }
+    }
+
+    /// Moves the place to resume at to one in a partition that the store need not have announced.
+    pub fn paused_in(&mut self, position: &Position) {
+        if self.key.as_ref() != Some(&position.key) {
+            self.partition(&position.key);
+        }
+        self.paused_at(position);
+    }
+
+    /// Whether no more rows of this partition are wanted.
+    pub fn is_done_with(&self, key: &PartitionKey) -> bool {
+        self.partition_left == Some(0) && self.key.as_ref() == Some(key)
     }
 
     /// Keeps the row if it is among the most similar so far.
@@ -464,6 +480,9 @@ impl Sink for Collector<'_, '_> {
     }
 
     fn partition_end(&mut self) -> Flow {
+        if self.open {
+            return Flow::Continue;
+        }
         let mut flow = Flow::Continue;
         if !self.rows_met && self.has_static && self.plan.static_rows {
             self.scratch.clear_row(&self.plan.layout);

@@ -63,6 +63,7 @@ async fn run<S: Store, T: Store>(
         read: first_read(plan, slices, context),
         tombstones: 0,
         pauses: 0,
+        places: 0,
         short_pages: true,
     };
     let rows = match (plan.merge_columns, partitions) {
@@ -102,12 +103,14 @@ fn first_read<S: Store>(plan: &SelectPlan, slices: Vec<Slice>, context: &Context
 /// One execution in progress.
 pub struct Scan<'a, 'r, S: Store, T: Store> {
     pub plan: &'a SelectPlan,
-    store: &'a T,
+    pub(super) store: &'a T,
     pub context: &'a Context<'r, S>,
     pub limits: (Option<u64>, Option<u64>),
     pub read: Read,
-    tombstones: u64,
-    pauses: u32,
+    pub(super) tombstones: u64,
+    pub(super) pauses: u32,
+    /// Places that an index led to, since the last pause.
+    places: u64,
     /// A filtering page may end before it is full.
     pub short_pages: bool,
 }
@@ -146,7 +149,7 @@ impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
             let target = ann.target.evaluate(request, ids)?;
             let target =
                 target.bytes().ok_or_else(|| QueryError::invalid("Invalid null value for ANN OF"))?;
-            collector.nearest = Some(Nearest::new(ann.slot, target, self.limits.0.unwrap_or(ANN_ROWS_MAX)));
+            collector.nearest = Some(Nearest::new(ann, target, self.limits.0.unwrap_or(ANN_ROWS_MAX)));
             self.short_pages = false;
         }
         if let Some(state) = &state {
@@ -155,13 +158,17 @@ impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
         let after = state.map(|s| s.position);
         let mut ended = Ended::Complete;
         if collector.limit_left != Some(0) {
-            ended = match partitions {
-                PartitionSet::Range { start, end } => {
+            ended = match (&self.plan.index, partitions) {
+                // In a box: plans without an index shall not carry the room that its reading takes.
+                (Some(path), partitions) => {
+                    Box::pin(self.through_index(path, partitions, after, &mut collector)).await?
+                }
+                (None, PartitionSet::Range { start, end }) => {
                     self.read.partitions = Partitions::Range { start, end };
                     self.read.after = after;
                     self.drive(&mut collector).await?
                 }
-                PartitionSet::Keys(keys) => self.each_key(keys, after, &mut collector).await?,
+                (None, PartitionSet::Keys(keys)) => self.each_key(keys, after, &mut collector).await?,
             };
         }
         let more = match (ended, collector.stopped) {
@@ -225,10 +232,8 @@ impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
                 ReadEnd::Stopped => return Ok(Ended::Stopped),
                 ReadEnd::Paused(position) => {
                     self.pauses += 1;
-                    let paged = self.context.request.page_size.is_some();
-                    let short =
-                        self.short_pages && paged && self.plan.is_filtering() && self.plan.grouping.is_none();
-                    if short && self.pauses >= FILTER_PAUSES_MAX {
+                    // Whoever leaves a partition open knows best where a page may end in it.
+                    if !collector.open && self.looked_enough() {
                         collector.paused_at(&position);
                         return Ok(Ended::Budget);
                     }
@@ -236,6 +241,23 @@ impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
                     yield_now().await;
                 }
             }
+        }
+    }
+
+    /// Whether a filtering page has looked at so much that it ends, however few rows it has.
+    pub(super) fn looked_enough(&self) -> bool {
+        let paged = self.context.request.page_size.is_some();
+        let filters = self.plan.is_filtering() || self.plan.index.is_some();
+        let short = self.short_pages && paged && filters && self.plan.grouping.is_none();
+        short && self.pauses >= FILTER_PAUSES_MAX
+    }
+
+    /// Counts places that an index led to: so many as a read examines until it pauses are a pause.
+    pub(super) fn examined(&mut self, places: u64) {
+        self.places += places;
+        if self.places >= self.context.limits.scan_entries {
+            self.places = 0;
+            self.pauses += 1;
         }
     }
 
@@ -273,7 +295,7 @@ fn warn_about_aggregation<S: Store>(plan: &SelectPlan, context: &Context<'_, S>)
 }
 
 /// Lets other tasks of the shard run.
-fn yield_now() -> impl Future<Output = ()> {
+pub(super) fn yield_now() -> impl Future<Output = ()> {
     struct Yield(bool);
     impl Future for Yield {
         type Output = ();

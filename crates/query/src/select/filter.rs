@@ -1,5 +1,6 @@
 //! Conditions on rows that no key or slice can express: what ALLOW FILTERING allows.
 
+use super::index_path::map_key;
 use crate::context::{Ids, Request};
 use crate::error::QueryError;
 use crate::expr::{Env, Expr, Node};
@@ -45,8 +46,11 @@ pub struct BoundFilter<'p> {
 impl Filter {
     pub fn bind(&self, request: &Request<'_>, ids: &dyn Ids) -> Result<BoundFilter<'_>, QueryError> {
         let name = |_| self.column.clone();
-        let entry = matches!(self.subjects.first().map(|s| &s.node), Some(Node::Element(..)));
-        let nulls = if entry { Nulls::MapEntry } else { Nulls::Filter };
+        let mut nulls = Nulls::Filter;
+        if let Some(Node::Element(_, key)) = self.subjects.first().map(|s| &s.node) {
+            nulls = Nulls::MapEntry;
+            map_key(key, &self.column, request, ids)?;
+        }
         let rows = self.terms.evaluate(&Receiver { name: &name, nulls }, request, ids)?;
         let owned = |row: Vec<Cow<'_, [u8]>>| row.into_iter().map(Cow::into_owned).collect();
         Ok(BoundFilter { filter: self, rows: rows.into_iter().map(owned).collect() })

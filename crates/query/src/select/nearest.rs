@@ -1,10 +1,10 @@
 //! ORDER BY ... ANN OF: the rows whose vectors are most similar, found by looking at every vector.
 //!
-//! Exact: nothing is approximated, so the cost is that of a scan. Similarity is the cosine, as
-//! Cassandra's default; rows without a vector are never near.
+//! Exact: nothing is approximated, so the cost is that of a scan. Similarity is what the column's index
+//! says, else the cosine, as Cassandra's default; rows without a vector are never near.
 
 use crate::expr::Expr;
-use crate::function::{cosine, floats};
+use crate::function::{cosine, dot_product, euclidean, floats};
 
 /// The order by similarity of a plan.
 #[derive(Clone, Debug)]
@@ -13,12 +13,43 @@ pub struct Ann {
     pub slot: usize,
     /// What vectors are compared with.
     pub target: Expr,
+    pub similarity: Similarity,
+}
+
+/// How similar two vectors are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Similarity {
+    #[default]
+    Cosine,
+    DotProduct,
+    Euclidean,
+}
+
+impl Similarity {
+    /// As an index has it among its options, in any case.
+    pub fn named(name: &str) -> Option<Similarity> {
+        match name.to_ascii_lowercase().as_str() {
+            "cosine" => Some(Similarity::Cosine),
+            "dot_product" => Some(Similarity::DotProduct),
+            "euclidean" => Some(Similarity::Euclidean),
+            _ => None,
+        }
+    }
+
+    fn of(self, left: &[f32], right: &[f32]) -> f32 {
+        match self {
+            Similarity::Cosine => cosine(left, right),
+            Similarity::DotProduct => dot_product(left, right),
+            Similarity::Euclidean => euclidean(left, right),
+        }
+    }
 }
 
 /// The most similar rows so far.
 pub struct Nearest {
     pub slot: usize,
     target: Vec<f32>,
+    similarity: Similarity,
     wanted: usize,
     /// Similarity, order of arrival, encoded row.
     rows: Vec<(f32, u64, Vec<u8>)>,
@@ -26,14 +57,15 @@ pub struct Nearest {
 }
 
 impl Nearest {
-    pub fn new(slot: usize, target: &[u8], wanted: u64) -> Nearest {
+    pub fn new(ann: &Ann, target: &[u8], wanted: u64) -> Nearest {
         let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
-        Nearest { slot, target: floats(target), wanted, rows: Vec::new(), arrived: 0 }
+        let (slot, similarity) = (ann.slot, ann.similarity);
+        Nearest { slot, target: floats(target), similarity, wanted, rows: Vec::new(), arrived: 0 }
     }
 
     /// How similar a vector is to the target.
     pub fn similarity(&self, vector: &[u8]) -> f32 {
-        cosine(&self.target, &floats(vector))
+        self.similarity.of(&self.target, &floats(vector))
     }
 
     pub fn add(&mut self, similarity: f32, row: Vec<u8>) {

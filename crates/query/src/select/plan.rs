@@ -2,6 +2,7 @@
 
 use super::aggregate::Aggregate;
 use super::filter::Filter;
+use super::index_path::IndexPath;
 use super::input::Input;
 use super::layout::Layout;
 use super::nearest::Ann;
@@ -19,6 +20,8 @@ pub struct SelectPlan {
     pub columns: Arc<[ColumnSpec]>,
     pub restrictions: Restrictions,
     pub filters: Vec<Filter>,
+    /// Says where rows that may pass are. The filters hold as without it.
+    pub index: Option<IndexPath>,
     pub inputs: Vec<Input>,
     pub output: Output,
     /// One row per partition: its key and static columns.
@@ -72,6 +75,7 @@ impl SelectPlan {
             columns: columns.into(),
             restrictions,
             filters,
+            index: None,
             inputs,
             output: output.simplified(),
             distinct: false,

@@ -24,7 +24,7 @@ use store::{
 /// Pauses after every `entries` rows and partition ends.
 pub struct Pausing {
     pub store: NaiveStore,
-    entries: u32,
+    pub entries: u32,
 }
 
 /// Passes everything on and stops when its count is used up.

@@ -1,5 +1,6 @@
 //! Merged restrictions -> keys, slices and filters, by the rules of each statement.
 
+use super::indexes::{Filtered, Indexed, is_indexed_vector};
 use super::merge::{Merged, Restriction};
 use super::relation::Test;
 use super::{Rules, StatementKind, Where};
@@ -18,6 +19,10 @@ pub const NEEDS_FILTERING: &str = "Cannot execute this query as it might involve
     have unpredictable performance. If you want to execute this query despite the performance \
     unpredictability, use ALLOW FILTERING";
 
+/// What Cassandra answers to an index together with several partitions, and what helps.
+const KEY_IN_WITH_INDEX: &str = "Select on indexed columns and with IN clause for the PRIMARY KEY are not \
+    supported. With ALLOW FILTERING the partitions are looked up one by one";
+
 pub fn analyse(
     table: &Arc<Table>,
     merged: Merged<'_>,
@@ -30,11 +35,18 @@ pub fn analyse(
     let regular = |c: &Column| c.kind == schema::ColumnKind::Regular;
     let on_regulars = merged.others.iter().flat_map(|r| &r.columns).any(regular)
         || merged.parts.iter().any(|(c, ..)| regular(c));
+    let is_select = rules.kind == StatementKind::Select;
+    let indexed = if is_select { Indexed::of(table, &merged) } else { None };
     let Merged { tokens, on_token, partition, clustering, others, parts, .. } = merged;
 
+    let keys_filtered = keys_need_filtering(table, &partition);
+    let names_several = partition.values().filter_map(|r| r.among.as_ref()).any(|among| !among.is_equality());
+    // Cassandra's order of decisions: what came before an index was chosen is not for the index to support.
+    let mut uses_index = indexed.is_some() && (keys_filtered || (partition.is_empty() && !on_token));
+    let mut filtered = Filtered { partition: uses_index, clustering: false };
     let partitions = match rules.kind {
         StatementKind::Select => {
-            if keys_need_filtering(table, &partition) && !rules.allow_filtering {
+            if keys_filtered && !rules.allow_filtering && indexed.is_none() {
                 return Err(QueryError::invalid(NEEDS_FILTERING));
             }
             partitions(table, partition, tokens, row, &mut filters)
@@ -55,7 +67,12 @@ pub fn analyse(
             ),
         }));
     }
-    check_clustering(table, &clustering, rules)?;
+    check_clustering(table, &clustering, rules, indexed.is_some())?;
+    let scans = matches!(partitions, PartitionRestriction::Range(_));
+    if let Some(indexed) = &indexed {
+        uses_index |= clustering_needs_filtering(&clustering) || (scans && indexed.supports_clustering());
+        filtered.clustering = uses_index;
+    }
     let clustering = clustering_restriction(clustering, row, &mut filters);
     if on_others && rules.kind != StatementKind::Select {
         let names = others.iter().flat_map(|r| &r.columns).chain(parts.iter().map(|(c, ..)| c));
@@ -65,17 +82,43 @@ pub fn analyse(
             names.join(", ")
         )));
     }
-    if on_others && !rules.allow_filtering {
-        return Err(QueryError::invalid(NEEDS_FILTERING));
+    if on_others {
+        uses_index |= indexed.is_some();
+        if !rules.allow_filtering {
+            check_others(table, &others, indexed.is_some())?;
+        }
+    }
+    if uses_index && names_several && !rules.allow_filtering {
+        return Err(QueryError::invalid(KEY_IN_WITH_INDEX));
     }
     others.into_iter().for_each(|restriction| filter_all(restriction, row, &mut filters));
     for (column, part, test) in parts {
         let (op, terms) = filter_test(test);
         filters.push(Filter { subjects: vec![part], op, terms, column: column.name.to_string() });
     }
-    let scans_clustering = on_clustering && matches!(partitions, PartitionRestriction::Range(_));
     let restrictions = Restrictions { table: table.clone(), partitions, clustering };
-    Ok(Where { restrictions, filters, on_clustering, on_regulars, scans_clustering })
+    let indexed = indexed.filter(|_| uses_index);
+    let needs_filtering = match &indexed {
+        Some(indexed) => !indexed.supports_all(&filtered),
+        None => on_clustering && scans,
+    };
+    let index = indexed.and_then(|indexed| match scans {
+        true => indexed.path(None),
+        // The rows are named already: looking at them is cheaper.
+        false if restrictions.names_rows() => None,
+        false => indexed.path(Some(restrictions.clustering.columns_restricted())),
+    });
+    Ok(Where { restrictions, filters, on_clustering, on_regulars, needs_filtering, uses_index, index })
+}
+
+/// Relations on columns outside the key, without ALLOW FILTERING.
+fn check_others(table: &Table, others: &[Restriction], indexed: bool) -> Result<(), QueryError> {
+    if others.iter().flat_map(|r| &r.columns).any(|column| is_indexed_vector(table, column)) {
+        return Err(QueryError::invalid(
+            "Vector indexes only support ANN queries. With ALLOW FILTERING the vectors are compared one by one",
+        ));
+    }
+    if indexed { Ok(()) } else { Err(QueryError::invalid(NEEDS_FILTERING)) }
 }
 
 /// Some but not all key columns are restricted, or one is by something other than = and IN.
@@ -137,6 +180,7 @@ fn check_clustering(
     table: &Table,
     clustering: &BTreeMap<usize, Restriction>,
     rules: Rules,
+    indexed: bool,
 ) -> Result<(), QueryError> {
     let refuse = |text: String| Err(QueryError::Invalid(text));
     if rules.kind == StatementKind::Update {
@@ -152,7 +196,7 @@ fn check_clustering(
             return refuse(format!("Some clustering keys are missing: {}", missing.join(", ")));
         }
     }
-    if rules.kind == StatementKind::Select && rules.allow_filtering {
+    if rules.kind == StatementKind::Select && (rules.allow_filtering || indexed) {
         return Ok(());
     }
     if clustering.values().any(|r| !r.others.is_empty()) {
@@ -179,6 +223,19 @@ fn check_clustering(
         expected = first + restriction.columns.len();
     }
     Ok(())
+}
+
+/// Whether some relation is on a column that the ones before it do not lead to.
+fn clustering_needs_filtering(clustering: &BTreeMap<usize, Restriction>) -> bool {
+    let (mut expected, mut open) = (0, true);
+    for (&first, restriction) in clustering {
+        if !open || first != expected || !restriction.others.is_empty() {
+            return true;
+        }
+        open = !restriction.is_range();
+        expected = first + restriction.columns.len();
+    }
+    false
 }
 
 /// Takes steps while columns follow each other and have values, then one range; the rest filters.

@@ -1,5 +1,6 @@
 //! Relations on the same columns, merged; what contradicts or repeats is refused.
 
+use super::indexes::supports_test;
 use super::relation::{BoundRelation, BoundSubject, Test};
 use super::{Rules, StatementKind};
 use query::QueryError;
@@ -170,7 +171,8 @@ impl<'a> Merged<'a> {
 
     /// Without filtering nothing may follow a range.
     fn check_order(&self, columns: &[Column], test: &Test) -> Result<(), QueryError> {
-        let filtering = self.rules.kind == StatementKind::Select && self.rules.allow_filtering;
+        let filtering = self.rules.kind == StatementKind::Select
+            && (self.rules.allow_filtering || supports_test(self.table, columns, test));
         let Some((&last_at, last)) = self.clustering.last_key_value().filter(|_| !filtering) else {
             return Ok(());
         };

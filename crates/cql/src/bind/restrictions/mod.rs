@@ -1,10 +1,11 @@
 //! WHERE clauses -> `query::restrict`, with every rule of the language; shared by SELECT, UPDATE, DELETE.
 //!
-//! Three steps: each relation is bound to its columns and values ([`relation`]), relations on the
-//! same columns are merged ([`merge`]), and what is merged becomes keys, slices and filters
-//! ([`analyse`]). Texts of refusals are Cassandra's, so that tools that match them go on working.
+//! Four steps: each relation is bound to its columns and values ([`relation`]), relations on the
+//! same columns are merged ([`merge`]), indexes are asked what they can do for them ([`indexes`]), and
+//! what is merged becomes keys, slices and filters ([`analyse`]). Texts of refusals are Cassandra's, so that tools that match them go on working.
 
 mod analyse;
+mod indexes;
 mod merge;
 mod relation;
 mod text;
@@ -18,7 +19,7 @@ use super::markers::Markers;
 use cql_syntax::ast::Relation;
 use query::QueryError;
 use query::restrict::{PartitionRestriction, Restrictions};
-use query::select::Filter;
+use query::select::{Filter, IndexPath};
 use schema::Table;
 use std::sync::Arc;
 
@@ -59,9 +60,13 @@ pub struct Where {
     pub on_clustering: bool,
     /// Some relation is on a regular column.
     pub on_regulars: bool,
-    /// Clustering columns are restricted but partitions are not named: without ALLOW FILTERING the
-    /// statement is refused, after everything else was checked.
-    pub scans_clustering: bool,
+    /// Rows are looked at that no key, slice or index names: without ALLOW FILTERING the statement is
+    /// refused, after everything else was checked.
+    pub needs_filtering: bool,
+    /// By Cassandra's rules an index has a part in the statement; then it has no ORDER BY.
+    pub uses_index: bool,
+    /// The index to read through, where one leads to the rows.
+    pub index: Option<IndexPath>,
 }
 
 impl Where {

@@ -4,13 +4,15 @@ use super::super::restrictions::{Where, relation_text};
 use cql_syntax::ast::{Relation, RelationOp, Select, Subject};
 use model::types::{DataType, quote_identifier};
 use query::restrict::PartitionRestriction;
+use query::select::IndexPath;
 use schema::{Column, ColumnKind, Table};
+use store::index::Source;
 
 /// Longer names of tables are refused.
 const NAME_LENGTH_MAX: usize = 48;
 
 /// The warnings of a query that filters.
-pub fn filtering(table: &Table, select: &Select, clause: &Where) -> Vec<String> {
+pub fn filtering(table: &Table, select: &Select, clause: &Where, allow_filtering: bool) -> Vec<String> {
     let scans = matches!(clause.restrictions.partitions, PartitionRestriction::Range(_));
     if select.order_by.iter().any(|o| o.ann_of.is_some()) {
         let name = format!("{}.{}", table.keyspace, table.name);
@@ -22,18 +24,28 @@ pub fn filtering(table: &Table, select: &Select, clause: &Where) -> Vec<String> 
     if !filters || table.is_virtual() {
         return Vec::new();
     }
-    let name = format!("{}.{}", table.keyspace, table.name);
-    let scope = match &clause.restrictions.partitions {
-        PartitionRestriction::Keys { .. } => {
-            format!("reads every row of the partitions it names in {name}")
+    let mut filters: Vec<&Relation> =
+        select.relations.iter().filter(|r| is_filter(table, clause, r)).collect();
+    let served = clause.uses_index && !clause.needs_filtering;
+    if let Some(path) = &clause.index {
+        if let Some(at) = filters.iter().position(|relation| is_served(path, table, relation)) {
+            filters.remove(at);
         }
-        PartitionRestriction::Range(tokens) if tokens.is_all() => format!("reads every partition of {name}"),
-        PartitionRestriction::Range(_) => format!("reads every partition of {name} in the token range"),
+        if filters.is_empty() || served {
+            return Vec::new();
+        }
+    } else if served && !scans && clause.restrictions.names_rows() {
+        return Vec::new();
+    }
+    let scope = scope(table, clause);
+    let filters: Vec<String> = filters.into_iter().map(relation_text).collect();
+    // Storage-attached indexes of Cassandra serve more than equalities; here only those are looked up.
+    let (what, why) = match served && !allow_filtering {
+        true => ("SAI", ": an index here leads to equal values alone"),
+        false => ("ALLOW FILTERING", ""),
     };
-    let filters = select.relations.iter().filter(|r| is_filter(table, clause, r));
-    let filters: Vec<String> = filters.map(relation_text).collect();
     let mut text = format!(
-        "ALLOW FILTERING: this query {scope} and returns only rows where {}; its cost grows with the data \
+        "{what}: this query {scope} and returns only rows where {}{why}; its cost grows with the data \
          read, not with the result.",
         filters.join(" AND ")
     );
@@ -42,6 +54,49 @@ pub fn filtering(table: &Table, select: &Select, clause: &Where) -> Vec<String> 
         text.push_str(&ddl);
     }
     vec![text]
+}
+
+/// What is read.
+fn scope(table: &Table, clause: &Where) -> String {
+    let name = format!("{}.{}", table.keyspace, table.name);
+    let (partitions, among) = match &clause.restrictions.partitions {
+        PartitionRestriction::Keys { .. } => {
+            (format!("every row of the partitions it names in {name}"), ", in the partitions it names")
+        }
+        PartitionRestriction::Range(tokens) if tokens.is_all() => (format!("every partition of {name}"), ""),
+        PartitionRestriction::Range(_) => {
+            (format!("every partition of {name} in the token range"), ", in the token range")
+        }
+    };
+    match &clause.index {
+        None => format!("reads {partitions}"),
+        Some(path) => {
+            let what = if path.whole_partitions { "partitions" } else { "rows" };
+            format!("reads the {what} of {name} that index {} leads to{among}", quote_identifier(&path.name))
+        }
+    }
+}
+
+/// Whether a relation is the one whose value is looked up in the index.
+fn is_served(path: &IndexPath, table: &Table, relation: &Relation) -> bool {
+    let (name, element) = match &relation.subject {
+        Subject::Column(name) => (name, false),
+        Subject::Columns(names) => match names.as_slice() {
+            [name] => (name, false),
+            _ => return false,
+        },
+        Subject::Element { column, .. } => (column, true),
+        Subject::Field { .. } | Subject::Token(_) | Subject::Index(_) => return false,
+    };
+    let is_map = || table.column(&path.column).is_some_and(|c| matches!(c.data_type, DataType::Map { .. }));
+    let op = match &path.config.source {
+        Source::Entry { .. } => return *path.column == *name.as_str() && element,
+        Source::Path { .. } if is_map() => RelationOp::ContainsKey,
+        Source::Path { .. } | Source::Value { .. } => RelationOp::Contains,
+        Source::Cell { .. } | Source::Clustering { .. } | Source::Partition { .. } => RelationOp::Eq,
+    };
+    let asked = if relation.op == RelationOp::In { RelationOp::Eq } else { relation.op };
+    *path.column == *name.as_str() && !element && asked == op
 }
 
 fn is_filter(table: &Table, clause: &Where, relation: &Relation) -> bool {

@@ -2,6 +2,10 @@
 
 mod advice;
 mod grouping;
+#[cfg(test)]
+mod index_answers;
+#[cfg(test)]
+mod index_tests;
 mod ordering;
 mod selection;
 #[cfg(test)]
@@ -65,7 +69,7 @@ fn bind_for(
     };
     // Conditions and groups look at clear values: only what is shown is masked.
     row.masked = false;
-    let clause = bind_where(scope, table, &select.relations, rules, &mut row, markers)?;
+    let mut clause = bind_where(scope, table, &select.relations, rules, &mut row, markers)?;
     if select.distinct {
         check_distinct(select, table, &selected, &clause)?;
     }
@@ -80,11 +84,13 @@ fn bind_for(
     if !aggregates.is_empty() && select.group_by.is_empty() && per_partition_limit.is_some() {
         return Err(QueryError::invalid("PER PARTITION LIMIT is not allowed with aggregate queries."));
     }
-    let order = ordering::bind(select, table, &clause)?;
-    if clause.scans_clustering && !rules.allow_filtering {
+    let order = ordering::bind(select, table, &clause, rules.allow_filtering)?;
+    if clause.needs_filtering && !rules.allow_filtering {
         return Err(QueryError::invalid(NEEDS_FILTERING));
     }
-    let warnings = advice::filtering(table, select, &clause);
+    // Entries come in the order of the table, which ORDER BY may turn around.
+    clause.index = clause.index.filter(|_| order.columns.is_none());
+    let warnings = advice::filtering(table, select, &clause, rules.allow_filtering);
     let static_rows = !clause.on_clustering && !clause.on_regulars;
     let single =
         matches!(&clause.restrictions.partitions, p @ PartitionRestriction::Keys { .. } if p.is_single());
@@ -95,6 +101,7 @@ fn bind_for(
         inputs: row.inputs,
         output: selected.output,
     });
+    plan.index = clause.index;
     plan.distinct = select.distinct;
     plan.static_rows = static_rows;
     plan.reverse = order.reverse;

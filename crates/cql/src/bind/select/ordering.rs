@@ -9,7 +9,7 @@ use cql_syntax::ast::{Select, SortOrder};
 use model::types::DataType;
 use query::QueryError;
 use query::expr::Node;
-use query::select::Ann;
+use query::select::{Ann, Similarity};
 use schema::{ColumnKind, Table};
 
 /// How rows are ordered.
@@ -19,7 +19,12 @@ pub struct Order {
     pub columns: Option<usize>,
 }
 
-pub fn bind(select: &Select, table: &Table, clause: &Where) -> Result<Order, QueryError> {
+pub fn bind(
+    select: &Select,
+    table: &Table,
+    clause: &Where,
+    allow_filtering: bool,
+) -> Result<Order, QueryError> {
     let refuse = |text: String| Err(QueryError::Invalid(text));
     if select.order_by.is_empty() || select.order_by.iter().any(|o| o.ann_of.is_some()) {
         return Ok(Order { reverse: false, columns: None });
@@ -27,6 +32,13 @@ pub fn bind(select: &Select, table: &Table, clause: &Where) -> Result<Order, Que
 
     if let Some(unknown) = select.order_by.iter().find(|o| table.column(o.column.as_str()).is_none()) {
         return Err(undefined(table, unknown.column.as_str()));
+    }
+    if clause.uses_index && !allow_filtering {
+        return refuse(
+            "ORDER BY with 2ndary indexes is not supported, except for ANN queries. With ALLOW FILTERING the rows of \
+             the partitions that are named by key are read in order and filtered"
+                .into(),
+        );
     }
     if !clause.names_partitions() {
         return refuse(
@@ -110,7 +122,12 @@ pub fn bind_ann(
     }
     let target = bind_term(scope, target, &column.data_type, &column.name, markers)?;
     match row.value(&column).node {
-        Node::Input(slot) => Ok(Some(Ann { slot, target })),
+        Node::Input(slot) => {
+            let mut indexes = row.table.indexes.iter().filter(|i| i.built && i.column == column.name);
+            let function = indexes.find_map(|i| i.options.get("similarity_function"));
+            let similarity = function.and_then(|name| Similarity::named(name)).unwrap_or_default();
+            Ok(Some(Ann { slot, target, similarity }))
+        }
         _ => refuse("ANN ordering needs a stored vector".into()),
     }
 }

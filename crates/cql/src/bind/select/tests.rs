@@ -18,7 +18,7 @@ use std::task::{Poll, Waker};
 use store::naive::NaiveStore;
 use store::{Mutation, TableId};
 
-struct Nothing;
+pub(super) struct Nothing;
 
 impl Ids for Nothing {
     fn timeuuid(&self) -> [u8; 16] {
@@ -111,7 +111,7 @@ fn run(statement: &str, unmasked: bool) -> Vec<String> {
     show(&rows)
 }
 
-fn show(rows: &Rows) -> Vec<String> {
+pub(super) fn show(rows: &Rows) -> Vec<String> {
     let row = |values: Vec<Option<&[u8]>>| {
         let cells = rows.columns.iter().zip(values);
         cells.map(|(spec, value)| format_literal(&spec.data_type, value)).collect::<Vec<_>>().join(" | ")

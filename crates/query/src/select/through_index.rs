@@ -1,0 +1,285 @@
+//! Reading through an index: its entries say where to look, and the rows found there go the way of all rows.
+//!
+//! Entries are read in bounded chunks. Those of one partition become one read of that partition; where a chunk ends inside a
+//! partition, the next one continues it, so that limits and groups per partition see it as one. The order is that of reading
+//! everything: entries lie in storage order. A page ends, and goes on, at a place in the source table, so its state is that
+//! of any other read.
+
+use super::collector::Collector;
+use super::execute::{Ended, Scan, yield_now};
+use super::index_path::IndexPath;
+use super::paging::malformed;
+use crate::error::QueryError;
+use crate::restrict::PartitionSet;
+use model::key::{KIND_END, KIND_ROW, PartitionKey};
+use model::row::RowView;
+use store::index::{Candidate, Place, candidate, partitions_slice};
+use store::{Flow, Partitions, Position, Read, ReadEnd, Sink, Slice, Store};
+
+/// Entries read at a time: few where few rows are wanted, then twice as many each time.
+const CHUNK_MIN: u64 = 16;
+const CHUNK_MAX: u64 = 256;
+/// A chunk ends early when its places take this many bytes: one clustering key may have 64 KiB.
+const CHUNK_BYTES_MAX: usize = 1 << 20;
+
+/// Entries of the index, taken up chunk by chunk.
+struct Entries {
+    read: Read,
+    /// Where they end, as a storage key of the source table.
+    end: Vec<u8>,
+    chunk: u64,
+    exhausted: bool,
+}
+
+impl Entries {
+    /// Leaves out what else leads to a partition.
+    fn skip(&mut self, key: &PartitionKey) {
+        let slice = partitions_slice(&key.entry(KIND_END, &[]), &self.end);
+        self.exhausted |= slice.is_empty();
+        self.read.slices = vec![slice];
+    }
+}
+
+impl<S: Store, T: Store> Scan<'_, '_, S, T> {
+    /// What [`Scan::drive`] would give for these partitions, by way of the index.
+    pub(super) async fn through_index(
+        &mut self,
+        path: &IndexPath,
+        partitions: PartitionSet,
+        mut after: Option<Position>,
+        collector: &mut Collector<'_, '_>,
+    ) -> Result<Ended, QueryError> {
+        let (request, ids) = (&self.context.request, self.context.ids);
+        let Some(entries_of) = path.partition(request, ids)? else { return Ok(Ended::Complete) };
+        let wanted = std::mem::take(&mut self.read.slices);
+        match partitions {
+            PartitionSet::Range { start, end } => {
+                let start = after.as_ref().map_or(start, |after| resume_at(path, after));
+                let entries = self.entries(path, entries_of, (start, end), collector);
+                self.follow(entries, &wanted, after, collector).await
+            }
+            PartitionSet::Keys(keys) => {
+                let first = match &after {
+                    None => 0,
+                    Some(after) => keys.iter().position(|key| *key == after.key).ok_or_else(malformed)?,
+                };
+                for key in keys.into_iter().skip(first) {
+                    let after = after.take();
+                    if after.as_ref().is_some_and(|after| after.clustering.is_none()) {
+                        continue;
+                    }
+                    let start = match &after {
+                        None => key.prefix().to_vec(),
+                        Some(after) => resume_at(path, after),
+                    };
+                    let range = (start, key.entry(KIND_END, &[]));
+                    let entries = self.entries(path, entries_of.clone(), range, collector);
+                    match self.follow(entries, &wanted, after, collector).await? {
+                        Ended::Complete => {}
+                        ended => return Ok(ended),
+                    }
+                }
+                Ok(Ended::Complete)
+            }
+        }
+    }
+
+    fn entries(
+        &self,
+        path: &IndexPath,
+        entries_of: PartitionKey,
+        (start, end): (Vec<u8>, Vec<u8>),
+        collector: &Collector<'_, '_>,
+    ) -> Entries {
+        let rows = self.budget().rows.min(collector.limit_left.unwrap_or(u64::MAX));
+        let read = Read {
+            table: path.config.table,
+            partitions: Partitions::One(entries_of),
+            slices: vec![partitions_slice(&start, &end)],
+            reverse: false,
+            statics: false,
+            after: None,
+            ..self.read.clone()
+        };
+        Entries { read, end, chunk: rows.clamp(CHUNK_MIN, CHUNK_MAX), exhausted: false }
+    }
+
+    /// Looks at every place that the entries lead to. `done` is the last one that was dealt with.
+    async fn follow(
+        &mut self,
+        mut entries: Entries,
+        wanted: &[Slice],
+        mut done: Option<Position>,
+        collector: &mut Collector<'_, '_>,
+    ) -> Result<Ended, QueryError> {
+        loop {
+            let places = self.next_places(&mut entries).await?;
+            for places in places.chunk_by(|a, b| a.key == b.key) {
+                let Some(key) = places.first().map(|place| &place.key) else { continue };
+                let left = collector.open && done.as_ref().is_none_or(|done| done.key != *key);
+                if left && close(collector)? == Flow::Stop {
+                    return Ok(Ended::Stopped);
+                }
+                let before = done.take().filter(|done| done.key == *key);
+                if before.as_ref().is_some_and(|before| before.clustering.is_none()) {
+                    done = before;
+                    continue;
+                }
+                let ended = self.look_at(key, places, before, wanted, collector).await?;
+                if ended != Ended::Complete {
+                    return Ok(ended);
+                }
+                let mut clustering = match places.last().map(|last| &last.place) {
+                    Some(Place::Row(clustering)) => Some(clustering.clone()),
+                    _ => None,
+                };
+                if collector.is_done_with(key) {
+                    clustering = None;
+                }
+                done = Some(Position { key: key.clone(), clustering });
+            }
+            if let Some(Position { key, clustering: None }) = &done {
+                entries.skip(key);
+            }
+            if entries.exhausted {
+                let flow = if collector.open { close(collector)? } else { Flow::Continue };
+                return Ok(if flow == Flow::Stop { Ended::Stopped } else { Ended::Complete });
+            }
+            self.examined(places.len() as u64);
+            if let Some(done) = done.as_ref().filter(|_| self.looked_enough()) {
+                collector.paused_in(done);
+                return Ok(Ended::Budget);
+            }
+            yield_now().await;
+        }
+    }
+
+    /// Reads the rows of one partition that entries lead to, or all of it.
+    async fn look_at(
+        &mut self,
+        key: &PartitionKey,
+        places: &[Candidate],
+        before: Option<Position>,
+        wanted: &[Slice],
+        collector: &mut Collector<'_, '_>,
+    ) -> Result<Ended, QueryError> {
+        match places.iter().any(|place| place.place == Place::Partition) {
+            true => self.read.slices = wanted.to_vec(),
+            false => {
+                rows_among(places, wanted, &mut self.read.slices);
+                if self.read.slices.is_empty() {
+                    return Ok(Ended::Complete);
+                }
+                // More of the partition may follow.
+                collector.open = true;
+            }
+        }
+        self.read.partitions = Partitions::One(key.clone());
+        self.read.after = before;
+        self.drive(collector).await
+    }
+
+    /// The next places, in order, without repetition; some, unless there are no more.
+    async fn next_places(&mut self, entries: &mut Entries) -> Result<Vec<Candidate>, QueryError> {
+        let mut places = Places { found: Vec::new(), left: entries.chunk, bytes: 0, last: Vec::new() };
+        entries.chunk = (entries.chunk * 2).min(CHUNK_MAX);
+        loop {
+            let outcome = self.store.read(&entries.read, &mut places).await?;
+            self.tombstones += outcome.tombstones;
+            match outcome.end {
+                ReadEnd::Complete => {
+                    entries.exhausted = true;
+                    break;
+                }
+                ReadEnd::Stopped => {
+                    if let Partitions::One(key) = &entries.read.partitions {
+                        let clustering = Some(std::mem::take(&mut places.last));
+                        entries.read.after = Some(Position { key: key.clone(), clustering });
+                    }
+                    break;
+                }
+                // Between dead entries there is no place where a page could end, so none ends here.
+                ReadEnd::Paused(position) => {
+                    self.pauses += 1;
+                    entries.read.after = Some(position);
+                    if !places.found.is_empty() {
+                        break;
+                    }
+                    yield_now().await;
+                }
+            }
+        }
+        Ok(places.found)
+    }
+}
+
+/// The storage key behind which reading goes on, at most: the row there may have further entries, which do no harm.
+fn resume_at(path: &IndexPath, after: &Position) -> Vec<u8> {
+    match &after.clustering {
+        None => after.key.entry(KIND_END, &[]),
+        Some(_) if path.whole_partitions => after.key.prefix().to_vec(),
+        Some(clustering) => after.key.entry(KIND_ROW, clustering),
+    }
+}
+
+/// Ends the partition at hand: no more of its rows will come.
+fn close(collector: &mut Collector<'_, '_>) -> Result<Flow, QueryError> {
+    collector.open = false;
+    let flow = collector.partition_end();
+    match collector.error.take() {
+        Some(error) => Err(error),
+        None => Ok(flow),
+    }
+}
+
+/// A slice for every place inside the wanted slices; both are ascending.
+fn rows_among(places: &[Candidate], wanted: &[Slice], slices: &mut Vec<Slice>) {
+    slices.clear();
+    let mut wanted = wanted.iter().peekable();
+    for place in places {
+        let Place::Row(clustering) = &place.place else { continue };
+        while wanted.next_if(|slice| slice.end.as_slice() <= clustering.as_slice()).is_some() {}
+        if wanted.peek().is_some_and(|slice| slice.contains(clustering)) {
+            slices.push(Slice::one(clustering));
+        }
+    }
+}
+
+/// Collects the places of entries.
+struct Places {
+    found: Vec<Candidate>,
+    left: u64,
+    bytes: usize,
+    /// The last entry, once there are enough.
+    last: Vec<u8>,
+}
+
+impl Sink for Places {
+    fn partition(&mut self, _: &PartitionKey) -> Flow {
+        Flow::Continue
+    }
+
+    fn static_row(&mut self, _: RowView<'_>) -> Flow {
+        Flow::Continue
+    }
+
+    fn row(&mut self, clustering: &[u8], _: RowView<'_>) -> Flow {
+        // Bytes that are no entry lead nowhere.
+        if let Some(found) = candidate(clustering)
+            && self.found.last() != Some(&found)
+        {
+            self.bytes += clustering.len();
+            self.found.push(found);
+        }
+        self.left = self.left.saturating_sub(1);
+        if self.left > 0 && self.bytes < CHUNK_BYTES_MAX {
+            return Flow::Continue;
+        }
+        self.last = clustering.to_vec();
+        Flow::Stop
+    }
+
+    fn partition_end(&mut self) -> Flow {
+        Flow::Continue
+    }
+}
