@@ -112,7 +112,6 @@ impl ViewConfig {
             comparable::encode(&column.data_type, column.descending, &value, &mut clustering).ok()?;
         }
         let key = match values.as_slice() {
-            [one] if one.is_empty() => return None,
             [one] => PartitionKey::of(one)?,
             several => PartitionKey::composite(several)?,
         };
