@@ -24,7 +24,10 @@ pub const ANN_ROWS_MAX: u64 = 1000;
 
 /// Runs a plan and gives one page of rows.
 pub async fn execute<S: Store>(plan: &SelectPlan, context: &Context<'_, S>) -> Result<Rows, QueryError> {
-    plan.warnings.iter().for_each(|warning| context.warn(warning.clone()));
+    // Once is enough: many clients log every warning, and a scan may have thousands of pages.
+    if context.request.paging_state.is_none() {
+        plan.warnings.iter().for_each(|warning| context.warn(warning.clone()));
+    }
     warn_about_aggregation(plan, context);
     if plan.table.is_virtual() {
         let rows = context.virtuals.rows(&plan.table)?;
