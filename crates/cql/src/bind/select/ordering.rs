@@ -5,7 +5,7 @@ use super::super::Scope;
 use super::super::expr::{RowScope, bind_term, undefined};
 use super::super::markers::Markers;
 use super::super::restrictions::Where;
-use cql_syntax::ast::{Select, SortOrder};
+use cql_syntax::ast::{Ordering, Select, SortOrder};
 use model::types::DataType;
 use query::QueryError;
 use query::expr::Node;
@@ -47,8 +47,14 @@ pub fn bind(
     }
     let mut next = 0;
     let mut reverse = None;
-    for ordering in &select.order_by {
+    for (place, ordering) in select.order_by.iter().enumerate() {
         let name = ordering.column.as_str();
+        // A column that is named twice stays in its first place, in the order that was said last: mappers rely on it.
+        let named = |other: &&Ordering| other.column.as_str() == name;
+        if select.order_by.iter().take(place).any(|other| named(&other)) {
+            continue;
+        }
+        let ordering = select.order_by.iter().rfind(named).unwrap_or(ordering);
         let column = table.column(name).ok_or_else(|| undefined(table, name))?;
         if column.kind != ColumnKind::Clustering {
             return refuse(format!(
