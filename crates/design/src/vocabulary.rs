@@ -442,6 +442,9 @@ fn grain(words: &[String], native: NativeType) -> Option<Grain> {
             "quarter" => Grain::Quarter,
             "year" | "yearly" | "yyyy" => Grain::Year,
             "period" | "window" | "epoch" if words.len() <= 2 && native != Time => Grain::Unknown,
+            // `time_bucket`, and as one word: a bucket of time, however it is counted.
+            "time" if any_word(words, HASH_WORDS) => Grain::Unknown,
+            "timebucket" => Grain::Unknown,
             _ => continue,
         };
         found = Some(found.map_or(grain, |known| known.min(grain)));
@@ -470,4 +473,19 @@ fn is_instant(words: &[String]) -> bool {
             last.as_str(),
             "time" | "ts" | "timestamp" | "datetime" | "instant" | "when" | "since" | "until"
         )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_may_count_buckets_of_time_or_spread_by_hash() {
+        let of = |name| meaning(name, &DataType::native(NativeType::Bigint));
+        for name in ["timebucket", "time_bucket", "bucket_time"] {
+            assert_eq!(of(name), Meaning::TimeBucket(Grain::Unknown), "{name}");
+        }
+        assert_eq!(of("hour_bucket"), Meaning::TimeBucket(Grain::Hour));
+        assert_eq!(of("bucket"), Meaning::HashBucket);
+    }
 }
