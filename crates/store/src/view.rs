@@ -13,7 +13,7 @@ use crate::condition::Comparison;
 use crate::mutation::Mutation;
 use model::comparable;
 use model::deletion::{Deletion, Marker, Timestamp};
-use model::key::{self, PartitionKey};
+use model::key::{self, KIND_ROW, PartitionKey};
 use model::row::{Cell, CellState, ColumnId, NEVER, RowView, RowWriter};
 use model::types::DataType;
 use model::value::compare;
@@ -189,6 +189,26 @@ impl ViewConfig {
         }
         if let Some((base, place)) = is {
             let stamp = ViewStamp { timestamp, replaces: true, now_seconds };
+            self.image(base, &place, stamp, &mut writer);
+            let mut mutation = Mutation::new(self.table, place.key.clone());
+            mutation.row(&place.clustering, writer.view());
+            out.push(mutation);
+        }
+        out
+    }
+}
+
+impl ViewConfig {
+    /// The rows of the view that rows of the base make which were there before it. Static rows make none.
+    pub fn built_from(&self, rows: &Mutation, now_seconds: u32) -> Vec<Mutation> {
+        let mut writer = RowWriter::new();
+        let mut out = Vec::new();
+        for entry in rows.entries() {
+            let Some((&KIND_ROW, clustering)) = entry.position.split_first() else { continue };
+            let Some(row) = RowView::from_payload(entry.payload) else { continue };
+            let base = BaseRow { key: &rows.key, clustering, row };
+            let Some(place) = self.place(base) else { continue };
+            let stamp = ViewStamp { timestamp: BUILD_TIMESTAMP, replaces: false, now_seconds };
             self.image(base, &place, stamp, &mut writer);
             let mut mutation = Mutation::new(self.table, place.key.clone());
             mutation.row(&place.clustering, writer.view());

@@ -4,6 +4,7 @@ use super::DdlPlan;
 use super::mask::mask_text;
 use super::properties::properties;
 use super::table::{columns, new_table};
+use super::view::{self, new_view};
 use crate::bind::{Scope, types};
 use cql_syntax::ast::{self, IndexTargetKind, Rename, Statement, TableChange, TypeChange, TypeKind};
 use model::types::DataType;
@@ -19,6 +20,7 @@ pub(super) fn check_text(plan: &DdlPlan) -> Result<(), QueryError> {
     let scope = Scope { catalogue: &nothing, keyspace: None };
     match &plan.statement {
         Statement::CreateTable(create) => new_table(scope, &plan.keyspace, create, false).map(|_| ()),
+        Statement::CreateView(create) => view::check_text(create),
         Statement::CreateKeyspace(create) => properties(&create.properties).map(|_| ()),
         Statement::AlterKeyspace(alter) => properties(&alter.properties).map(|_| ()),
         _ => Ok(()),
@@ -68,6 +70,16 @@ pub(super) fn change(plan: &DdlPlan, catalogue: &Catalogue) -> Result<Change, Qu
         Statement::CreateIndex(s) => Change::CreateIndex(Box::new(new_index(keyspace, s)?)),
         Statement::DropIndex(s) => {
             Change::DropIndex { keyspace, name: s.name.as_str().into(), if_exists: s.if_exists }
+        }
+        Statement::CreateView(s) => Change::CreateView(Box::new(new_view(catalogue, &keyspace, s)?)),
+        Statement::AlterView(s) => Change::AlterView {
+            keyspace,
+            name: s.name.as_str().into(),
+            if_exists: s.if_exists,
+            properties: properties(&s.properties)?,
+        },
+        Statement::DropView(s) => {
+            Change::DropView { keyspace, name: s.name.as_str().into(), if_exists: s.if_exists }
         }
         Statement::CreatePattern(s) => Change::CreatePattern(Box::new(NewPattern {
             keyspace,
