@@ -68,12 +68,14 @@ pub enum ColumnSource {
     Cell(ColumnId),
 }
 
-/// `column comparison value`; any of the values for IN.
+/// `columns comparison values`; any of the alternatives for IN. Several columns are compared as a tuple, the first that
+/// differs decides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ViewCondition {
-    pub column: ViewColumn,
+    pub columns: Vec<ViewColumn>,
     pub comparison: Comparison,
-    pub values: Vec<Vec<u8>>,
+    /// One for every comparison but IN, each with a value per column. Nothing holds without one.
+    pub alternatives: Vec<Vec<Vec<u8>>>,
 }
 
 /// A row of the base with its key.
@@ -229,9 +231,14 @@ pub struct ViewStamp {
 
 impl ViewCondition {
     fn holds(&self, base: BaseRow<'_>) -> bool {
-        let Some((value, _)) = value_of(&self.column, base) else { return false };
-        let order = |wanted: &Vec<u8>| compare(&self.column.data_type, &value, wanted);
-        let Some(first) = self.values.first().map(order) else { return false };
+        let values = self.columns.iter().map(|column| Some(value_of(column, base)?.0));
+        let Some(values) = values.collect::<Option<Vec<_>>>() else { return false };
+        let order = |wanted: &Vec<Vec<u8>>| {
+            let parts = self.columns.iter().zip(&values).zip(wanted);
+            let orders = parts.map(|((column, value), wanted)| compare(&column.data_type, value, wanted));
+            orders.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
+        };
+        let Some(first) = self.alternatives.first().map(order) else { return false };
         match self.comparison {
             Comparison::Equal => first.is_eq(),
             Comparison::NotEqual => first.is_ne(),
@@ -239,7 +246,7 @@ impl ViewCondition {
             Comparison::LessOrEqual => first.is_le(),
             Comparison::Greater => first.is_gt(),
             Comparison::GreaterOrEqual => first.is_ge(),
-            Comparison::In => self.values.iter().any(|wanted| order(wanted).is_eq()),
+            Comparison::In => self.alternatives.iter().any(|wanted| order(wanted).is_eq()),
             Comparison::Contains | Comparison::ContainsKey => false,
         }
     }

@@ -84,6 +84,16 @@ fn the_where_clause_decides_which_rows_a_view_has() {
     let mut bench = Bench::new(BASE);
     bench.run(&view("some", " AND c > 1 AND k IN (1, 2)")).unwrap();
     bench.run(&view("one", " AND (c) = (2) AND k = abs(-1)")).unwrap();
+    bench.run("CREATE TABLE u (k int, c int, d int, PRIMARY KEY (k, c, d))").unwrap();
+    for (name, clause) in
+        [("later", "> (1, 2)"), ("these", "IN ((1, 3), (2, 1))"), ("none", "IN ((1, null))")]
+    {
+        bench
+            .run(&format!(
+                "CREATE MATERIALIZED VIEW {name} AS SELECT * FROM u WHERE k IS NOT NULL AND (c, d) {clause} PRIMARY KEY (d, k, c)"
+            ))
+            .unwrap();
+    }
     check(
         &mut bench,
         "
@@ -96,6 +106,19 @@ fn the_where_clause_decides_which_rows_a_view_has() {
           2 | 9
         SELECT k, c FROM one
           1 | 2
+        INSERT INTO u (k, c, d) VALUES (1, 1, 2)
+        INSERT INTO u (k, c, d) VALUES (1, 1, 3)
+        INSERT INTO u (k, c, d) VALUES (1, 2, 1)
+        SELECT c, d FROM later WHERE d IN (1, 2, 3)
+          2 | 1
+          1 | 3
+        SELECT c, d FROM these WHERE d IN (1, 2, 3)
+          2 | 1
+          1 | 3
+        SELECT c, d FROM none
+        DROP MATERIALIZED VIEW later
+        DROP MATERIALIZED VIEW these
+        DROP MATERIALIZED VIEW none
         SELECT view_name, where_clause FROM system_schema.views
           'one' | 'v IS NOT NULL AND k IS NOT NULL AND c IS NOT NULL AND (c) = (2) AND k = abs(-1)'
           'some' | 'v IS NOT NULL AND k IS NOT NULL AND c IS NOT NULL AND c > 1 AND k IN (1, 2)'

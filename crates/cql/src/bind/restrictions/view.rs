@@ -83,26 +83,17 @@ fn add_conditions(
         Test::Bound { start: false, inclusive: true, item } => (Comparison::LessOrEqual, vec![item]),
         Test::Among(Terms::ListValue { .. }) | Test::Other(..) => return Err(unsupported(written)),
     };
-    let in_columns = columns.len() == 1 || (comparison == Comparison::Equal || items.len() == 1);
-    if !in_columns || (columns.len() > 1 && !matches!(comparison, Comparison::Equal | Comparison::In)) {
-        return Err(QueryError::invalid(format!(
-            "{} compares several columns at once, which is not supported in a materialized view; restrict each column, or \
-             filter where the view is read",
-            relation_text(written)
-        )));
+    let mut alternatives = Vec::new();
+    for item in &items {
+        let Item::Parts(parts) = item else { return Err(unsupported(written)) };
+        let values = parts.iter().map(|expr| constant(expr, written)).collect::<Result<Vec<_>, _>>()?;
+        // No row has a null in its key, so an alternative with a null is none.
+        alternatives.extend(values.into_iter().collect::<Option<Vec<_>>>());
     }
-    for (at, column) in columns.iter().enumerate() {
-        let mut values = Vec::new();
-        for item in &items {
-            let Item::Parts(parts) = item else { return Err(unsupported(written)) };
-            let expr = parts.get(at).ok_or_else(|| unsupported(written))?;
-            // No row has a null in its key, so null is just no alternative.
-            values.extend(constant(expr, written)?);
-        }
-        // What is no column of the base's key is refused by the schema's rules, in its turn.
-        if let Some(column) = query::view::key_column(base, column) {
-            out.push(ViewCondition { column, comparison, values });
-        }
+    // What is no column of the base's key is refused by the schema's rules, in its turn.
+    let columns = columns.iter().map(|column| query::view::key_column(base, column));
+    if let Some(columns) = columns.collect() {
+        out.push(ViewCondition { columns, comparison, alternatives });
     }
     Ok(())
 }
