@@ -14,7 +14,9 @@ use crate::mutation::Mutation;
 use model::comparable;
 use model::deletion::{Deletion, Marker, Timestamp};
 use model::key::{self, KIND_ROW, PartitionKey};
-use model::row::{Cell, CellState, ColumnId, NEVER, RowView, RowWriter};
+use model::row::{
+    Cell, CellState, ColumnId, KEY_AS_WRITTEN, NEVER, RowView, RowWriter, encode_written, written_values,
+};
 use model::types::DataType;
 use model::value::compare;
 use std::borrow::Cow;
@@ -114,7 +116,6 @@ impl ViewConfig {
             comparable::encode(&column.data_type, column.descending, &value, &mut clustering).ok()?;
         }
         let key = match values.as_slice() {
-            [one] if one.is_empty() => return None,
             [one] => PartitionKey::of(one)?,
             several => PartitionKey::composite(several)?,
         };
@@ -165,6 +166,25 @@ impl ViewConfig {
             };
             out.cell(&Cell { column: cell.column, path: cell.path, timestamp, state });
         }
+        if let Some(values) = self.as_written(base) {
+            let state = match place.until {
+                NEVER => CellState::Live(&values),
+                expiry => {
+                    let ttl = expiry.saturating_sub(now_seconds).max(1);
+                    CellState::Expiring { value: &values, ttl, expiry }
+                }
+            };
+            out.cell(&Cell { column: KEY_AS_WRITTEN, path: None, timestamp, state });
+        }
+    }
+
+    /// The values of the clustering columns, if the key may not give them back: the scale of decimals is no part of it.
+    fn as_written(&self, base: BaseRow<'_>) -> Option<Vec<u8>> {
+        if !self.clustering.iter().any(|column| column.data_type.has_decimal()) {
+            return None;
+        }
+        let values = self.clustering.iter().map(|column| Some(value_of(column, base)?.0));
+        Some(encode_written(&values.collect::<Option<Vec<_>>>()?))
     }
 
     /// What brings a view from what it has of one row of its base to what it must have.
@@ -269,6 +289,13 @@ fn value_of<'a>(column: &ViewColumn, base: BaseRow<'a>) -> Option<(Cow<'a, [u8]>
         }
         ColumnSource::Clustering { columns } => {
             let ((data_type, descending), before) = columns.split_last()?;
+            if data_type.has_decimal()
+                && let Some(cell) = base.row.cells().find(|cell| cell.column == KEY_AS_WRITTEN)
+                && let Some(value) =
+                    cell.live_value(NOTHING_EXPIRED).and_then(|kept| written_values(kept).nth(before.len()))
+            {
+                return Some((Cow::Borrowed(value), NEVER));
+            }
             let mut rest = base.clustering;
             for (data_type, descending) in before {
                 rest = rest.get(comparable::skip(data_type, *descending, rest).ok()?..)?;

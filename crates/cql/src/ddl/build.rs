@@ -10,9 +10,11 @@ use cql_syntax::ast::{self, IndexTargetKind, Rename, Statement, TableChange, Typ
 use model::types::DataType;
 use query::QueryError;
 use schema::{
-    Catalogue, Change, IndexPart, NewIndex, NewPattern, TableAlteration, TypeAlteration, is_system_name,
+    Catalogue, Change, IndexPart, NewIndex, NewPattern, Table, TableAlteration, TypeAlteration,
+    is_system_name,
 };
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What is wrong with the statement whatever the catalogue holds; so PREPARE can tell already.
 pub(super) fn check_text(plan: &DdlPlan) -> Result<(), QueryError> {
@@ -139,8 +141,9 @@ fn table_alteration(
     keyspace: &str,
     alter: &ast::AlterTable,
 ) -> Result<TableAlteration, QueryError> {
-    // What belongs to the server or does not exist is refused later, before types would matter.
-    let table = scope.catalogue.table(keyspace, alter.name.as_str()).filter(|_| !is_system_name(keyspace));
+    // What belongs to the server, is a view or does not exist is refused later, before types would matter.
+    let alterable = |table: &&Arc<Table>| !is_system_name(keyspace) && table.view.is_none();
+    let table = scope.catalogue.table(keyspace, alter.name.as_str()).filter(alterable);
     let refuse = |text: &str| match table {
         Some(_) => Err(QueryError::invalid(text)),
         None => Ok(TableAlteration::Rename { renames: Vec::new() }),

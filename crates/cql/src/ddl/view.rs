@@ -75,7 +75,12 @@ fn restriction(relation: &Relation) -> Result<ViewRestriction, String> {
     let (columns, is_tuple) = match &relation.subject {
         Subject::Column(name) => (std::slice::from_ref(name), false),
         Subject::Columns(names) => (names.as_slice(), true),
-        _ => return Err(format!("Unsupported restriction: {text}")),
+        // Never part of a definition: only columns of the base's key may be compared, and these have no parts.
+        Subject::Element { column, .. } | Subject::Field { column, .. } => {
+            let columns = vec![column.as_str().into()];
+            return Ok(ViewRestriction { columns, is_tuple: false, condition: text });
+        }
+        Subject::Token(_) | Subject::Index(_) => return Err(format!("Unsupported restriction: {text}")),
     };
     let mut restriction = ViewRestriction {
         columns: columns.iter().map(|name| name.as_str().into()).collect(),

@@ -222,3 +222,28 @@ fn prepared_statements_see_what_a_base_has_gained() {
     ",
     );
 }
+
+#[test]
+fn decimals_in_the_key_of_a_view_keep_their_scale() {
+    let mut bench = Bench::new("CREATE TABLE t (k int, d decimal, e decimal, PRIMARY KEY (k, d))");
+    bench
+        .run("CREATE MATERIALIZED VIEW m AS SELECT * FROM t WHERE k IS NOT NULL AND d IS NOT NULL AND e IS NOT NULL PRIMARY KEY (k, e, d)")
+        .unwrap();
+    check(
+        &mut bench,
+        "
+        INSERT INTO t (k, d, e) VALUES (1, 1.50, 2.00)
+        INSERT INTO t (k, d, e) VALUES (1, 2.5, 2)
+        SELECT e, d FROM m WHERE k = 1
+          2.00 | 1.50
+          2 | 2.5
+        SELECT e, d FROM m WHERE k = 1 AND e = 2.0 AND d = 1.5
+          2.00 | 1.50
+        UPDATE t SET e = 2.0 WHERE k = 1 AND d = 1.5
+        SELECT e, d FROM m WHERE k = 1 AND d < 2 ALLOW FILTERING
+          2.0 | 1.50
+    ",
+    );
+    let refused = "CREATE MATERIALIZED VIEW n AS SELECT * FROM t WHERE k IS NOT NULL AND d IS NOT NULL PRIMARY KEY (d, k)";
+    assert!(bench.run(refused).is_err());
+}

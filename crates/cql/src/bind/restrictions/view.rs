@@ -70,10 +70,17 @@ fn add_conditions(
     out: &mut Vec<ViewCondition>,
 ) -> Result<(), QueryError> {
     let columns: &[Column] = match subject {
-        BoundSubject::Column(column) => std::slice::from_ref(column),
+        BoundSubject::Column(column) | BoundSubject::Part(column, _) => std::slice::from_ref(column),
         BoundSubject::Tuple(columns) => columns,
-        BoundSubject::Token | BoundSubject::Part(..) => return Err(unsupported(written)),
+        BoundSubject::Token => return Err(unsupported(written)),
     };
+    // What is no column of the base's key is refused by the schema's rules, in its turn.
+    if columns.iter().any(|column| !column.kind.is_primary_key()) {
+        return Ok(());
+    }
+    if matches!(subject, BoundSubject::Part(..)) {
+        return Err(unsupported(written));
+    }
     let (comparison, items): (_, Vec<&Item>) = match test {
         Test::Among(Terms::One(item)) => (Comparison::Equal, vec![item]),
         Test::Among(Terms::List(items)) => (Comparison::In, items.iter().collect()),
@@ -90,11 +97,9 @@ fn add_conditions(
         // No row has a null in its key, so an alternative with a null is none.
         alternatives.extend(values.into_iter().collect::<Option<Vec<_>>>());
     }
-    // What is no column of the base's key is refused by the schema's rules, in its turn.
     let columns = columns.iter().map(|column| query::view::key_column(base, column));
-    if let Some(columns) = columns.collect() {
-        out.push(ViewCondition { columns, comparison, alternatives });
-    }
+    let columns = columns.collect::<Option<_>>().ok_or_else(|| unsupported(written))?;
+    out.push(ViewCondition { columns, comparison, alternatives });
     Ok(())
 }
 

@@ -84,9 +84,7 @@ pub(super) fn alter(
     if_exists: bool,
     properties: &Properties,
 ) -> Result<Applied, SchemaError> {
-    if is_local_system_name(place) {
-        return Err(SchemaError::Invalid(format!("System keyspace '{place}' is not user-modifiable")));
-    }
+    check_place(place)?;
     let Some((keyspace, before)) = find(catalogue, place, name) else {
         return if if_exists { Ok(unchanged(catalogue)) } else { Err(missing(place, name)) };
     };
@@ -119,6 +117,7 @@ pub(super) fn drop(
     name: &str,
     if_exists: bool,
 ) -> Result<Applied, SchemaError> {
+    check_place(place)?;
     let Some((keyspace, _)) = find(catalogue, place, name) else {
         return if if_exists { Ok(unchanged(catalogue)) } else { Err(missing(place, name)) };
     };
@@ -143,6 +142,14 @@ pub(super) fn built(catalogue: &Catalogue, place: &str, id: u32) -> Applied {
 fn find<'c>(catalogue: &'c Catalogue, place: &str, name: &str) -> Option<(&'c Keyspace, &'c Arc<Table>)> {
     let keyspace = catalogue.keyspace(place)?;
     Some((keyspace, keyspace.table(name).filter(|table| table.view.is_some())?))
+}
+
+/// Refuses to look for views where only the server's tables are.
+fn check_place(place: &str) -> Result<(), SchemaError> {
+    match is_local_system_name(place) {
+        true => Err(SchemaError::Invalid(format!("System keyspace '{place}' is not user-modifiable"))),
+        false => Ok(()),
+    }
 }
 
 fn missing(place: &str, name: &str) -> SchemaError {
