@@ -36,7 +36,8 @@ pub(super) fn paged(
         page.count += 1;
     }
     let end = start.saturating_add(page.count as usize);
-    if end < rows.len() {
+    // A full page is followed by another, though it may be empty, as those of a SELECT are.
+    if end < rows.len() || page.count as usize == size {
         page.paging_state = Some(state(end, version));
     }
     Ok(page)

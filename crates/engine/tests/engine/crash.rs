@@ -5,7 +5,7 @@
 //! power goes; for every k. Of each cut several images are recovered: nothing unsynced survived, everything did, the
 //! last write is torn, and random subsets of what was not synced (so in any order that fsync allows). Whatever the
 //! crash left, after recovery the catalogue and the tables hold exactly what was acknowledged, with or without the one
-//! operation that was under way: nothing lost, nothing half there, nothing deleted back. In every fourth history the first
+//! operation that was under way: nothing lost, nothing half there, nothing deleted back. In every eighth history the first
 //! table has an index, which after recovery leads to every row, and a view, which has exactly the rows it should.
 //!
 //! `PARTITA_CRASH_SEEDS=first..last` chooses the histories: `100..500` is the size for a night.
@@ -53,7 +53,7 @@ pub enum Step {
 pub fn history(seed: u64, steps: usize) -> Vec<Step> {
     let mut random = Random::seeded(seed);
     let mut tables = first_tables();
-    if seed % 4 == 1 {
+    if seed % 8 == 1 {
         index_first(&mut tables);
     }
     let mut history = vec![Step::Alter(tables.clone())];
@@ -268,8 +268,7 @@ async fn check_projections(store: &EmbeddedStore, label: &str) {
     let mut view = Values::default();
     store.read(&read(VIEW, Partitions::all(), vec![Slice::all()]), &mut view).await.unwrap();
     let mut expected: Vec<(PartitionKey, Vec<u8>)> = Vec::new();
-    // A partition key is not empty, so the view has no place for an empty value.
-    for (key, clustering, value) in values.rows.iter().filter(|(_, _, value)| !value.is_empty()) {
+    for (key, clustering, value) in &values.rows {
         let mut place = Vec::new();
         model::comparable::encode(&DataType::Blob, false, key.bytes(), &mut place).unwrap();
         place.extend_from_slice(clustering);

@@ -36,7 +36,7 @@ const BODY_BYTES_EXPECTED_MAX: usize = 64 << 10;
 /// Why the collector stopped the read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// The page is full and there is at least one more row.
+    /// The page is full, and there may be more rows.
     PageFull,
     /// LIMIT is reached: nothing follows.
     LimitReached,
@@ -193,6 +193,13 @@ impl<'p, 'c> Collector<'p, 'c> {
         self.paused_at(position);
     }
 
+    /// Whether a page was full with the last row that is wanted of the partition at hand.
+    pub fn ended_with_partition(&self) -> bool {
+        self.stopped == Some(Stop::PageFull)
+            && self.last_is_current
+            && self.last_state == LastState::Partition
+    }
+
     /// Whether no more rows of this partition are wanted.
     pub fn is_done_with(&self, key: &PartitionKey) -> bool {
         self.partition_left == Some(0) && self.key.as_ref() == Some(key)
@@ -286,7 +293,14 @@ impl<'p, 'c> Collector<'p, 'c> {
         if self.full() {
             self.mark(clustering);
         }
-        Ok(self.counted())
+        let flow = self.counted();
+        // Whoever got all the rows that they asked for asks again, as with Cassandra: clients count on it, and nothing
+        // has to be read to find out whether there are more. A merge must know.
+        if flow != Flow::Stop && self.count >= self.budget.rows && self.trace.is_none() {
+            self.stopped = Some(Stop::PageFull);
+            return Ok(Flow::Stop);
+        }
+        Ok(flow)
     }
 
     /// The first row is written: makes room for as many like it as LIMIT allows.

@@ -24,7 +24,10 @@ pub const ANN_ROWS_MAX: u64 = 1000;
 
 /// Runs a plan and gives one page of rows.
 pub async fn execute<S: Store>(plan: &SelectPlan, context: &Context<'_, S>) -> Result<Rows, QueryError> {
-    plan.warnings.iter().for_each(|warning| context.warn(warning.clone()));
+    // Once is enough: many clients log every warning, and a scan may have thousands of pages.
+    if context.request.paging_state.is_none() {
+        plan.warnings.iter().for_each(|warning| context.warn(warning.clone()));
+    }
     warn_about_aggregation(plan, context);
     if plan.table.is_virtual() {
         let rows = context.virtuals.rows(&plan.table)?;
@@ -171,7 +174,7 @@ impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
                 (None, PartitionSet::Keys(keys)) => self.each_key(keys, after, &mut collector).await?,
             };
         }
-        let more = match (ended, collector.stopped) {
+        let mut more = match (ended, collector.stopped) {
             (Ended::Budget, _) | (_, Some(Stop::PageFull)) => true,
             (_, Some(Stop::LimitReached) | None) => false,
         };
@@ -180,6 +183,9 @@ impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
         }
         if !more && collector.stopped.is_none() {
             collector.finish()?;
+            // Groups are rows to the client: a page full of them is followed by another, as with rows.
+            let grouped = self.plan.grouping.as_ref().is_some_and(|grouping| !grouping.keys.is_empty());
+            more = grouped && collector.stopped.is_none() && collector.count >= budget.rows;
         }
         let paging_state = match more {
             true => collector.state().map(|s| PagingState::Sequence(s).encode(self.plan.table.id)),
@@ -204,7 +210,8 @@ impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
             Some(after) => keys.iter().position(|key| *key == after.key).ok_or_else(malformed)?,
         };
         let mut after = after;
-        for key in keys.into_iter().skip(start) {
+        let last = keys.len().saturating_sub(1);
+        for (place, key) in keys.into_iter().enumerate().skip(start) {
             self.read.after = after.take();
             if self.read.after.as_ref().is_some_and(|a| a.clustering.is_none()) {
                 continue;
@@ -212,6 +219,11 @@ impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
             self.read.partitions = Partitions::One(key);
             match self.drive(collector).await? {
                 Ended::Complete => {}
+                // Nothing more is wanted of the last partition: then nothing follows.
+                Ended::Stopped if place == last && collector.ended_with_partition() => {
+                    collector.stopped = None;
+                    return Ok(Ended::Complete);
+                }
                 ended => return Ok(ended),
             }
         }

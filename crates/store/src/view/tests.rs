@@ -57,7 +57,7 @@ fn a_row_lives_as_long_as_its_base_and_its_key() {
     // A column that the view does not have keeps the row of the base, but not its key.
     assert_eq!(ends(&[(BY, "a", Some(60)), (OTHER, "y", None)]), Some((60, None)));
     assert_eq!(ends(&[(OTHER, "y", None)]), None);
-    assert_eq!(ends(&[(BY, "", None)]), None);
+    assert_eq!(ends(&[(BY, "", None)]), Some((NEVER, None)));
 }
 
 #[test]
