@@ -156,6 +156,11 @@ impl SharedCatalogue {
         Ok(applied)
     }
 
+    /// Keeps the catalogue as it is until the guard is gone.
+    pub(crate) async fn hold(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.changing.lock().await
+    }
+
     fn stored_form(&self, catalogue: &Catalogue) -> Vec<u8> {
         catalogue.to_json_of_node(Some(self.host_id))
     }

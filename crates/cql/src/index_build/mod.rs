@@ -3,7 +3,8 @@
 //! The statement that creates an index publishes it unbuilt: from then on the store keeps it in step with every commit, and
 //! reads leave it alone. Then the table is read in pages and the entries of its rows are committed, and at last the catalogue
 //! says that the index is built. Entries carry the timestamps of their cells, so it does not matter that the table is written
-//! to meanwhile, nor that a row is read twice. The catalogue is not locked while rows are copied.
+//! to meanwhile, nor that a row is read twice. The catalogue is not locked while rows are copied into an index;
+//! for a view it is held page by page.
 //!
 //! Guarantees: an index that is called built leads to every row. A build that ends early (the client has gone, the store has
 //! refused) is left to [`resume_index_builds`] together with how far it got; one that a crash ended begins anew after the next
@@ -187,7 +188,11 @@ async fn fill<S: Store>(
     // Commits that began before the store knew of the index have made no entries: the pages must see them.
     store.settle().await?;
     let now_seconds = u32::try_from(now_micros / 1_000_000).unwrap_or_default();
+    let is_view = matches!(build.find(&shared.load().1), Some((_, Target::View(_))));
     loop {
+        // An entry too many of an index does no harm, but a row of a view that TRUNCATE has overtaken would stay: no change of
+        // the catalogue may come between reading a page and writing what it makes.
+        let held = if is_view { Some(shared.hold().await) } else { None };
         let (_, catalogue) = shared.load();
         let Some((table, target)) = build.find(&catalogue) else { return Ok(()) };
         let mut page = Page::new(TableId(table.id));
@@ -215,6 +220,7 @@ async fn fill<S: Store>(
             return Ok(());
         }
         build.after = next;
+        drop(held);
         tokio::task::yield_now().await;
     }
 }
