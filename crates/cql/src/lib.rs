@@ -13,3 +13,4 @@ pub mod prepared;
 pub mod roles;
 pub mod session;
 pub mod system;
+mod view;

@@ -61,6 +61,11 @@ impl Prepared {
         // The markers of a declared pattern are part of what it declares: nobody binds them.
         let declares = matches!(&parsed.statement, Statement::CreatePattern(_) | Statement::AlterPattern(_));
         let mut markers = Markers::new(if declares { 0 } else { parsed.markers.len() });
+        if matches!(&parsed.statement, Statement::CreateView(_)) && !parsed.markers.is_empty() {
+            return Err(QueryError::invalid(
+                "Bind variables are not allowed in CREATE MATERIALIZED VIEW statements",
+            ));
+        }
         let mut plan = bind_plan(scope, &parsed.statement, &mut markers)?;
         if let Plan::Ddl(ddl) = &mut plan {
             ddl.text = text.to_string();

@@ -8,6 +8,7 @@ use crate::ddl::SchemaChange;
 use crate::prepared::{Plan, Prepared};
 use crate::system::SystemTables;
 use crate::{bind::Scope, ddl, describe, explain, roles};
+use cql_syntax::ast::Statement;
 use query::context::Limits;
 use query::write::{BatchKind, BatchPlan, WritePlan};
 use query::{Context, Ids, QueryError, Request, Rows, Values};
@@ -179,7 +180,9 @@ impl<S: Store> Dialect<S> {
     ) -> Result<Response, QueryError> {
         let now_micros = ctx.request.now_micros;
         let outcome = ddl::execute(plan, &self.shared, &self.store, now_micros).await?;
-        if let Some(change) = &outcome.change {
+        // A view has no permissions of its own: those of its table count.
+        let is_view = matches!(plan.statement, Statement::CreateView(_) | Statement::DropView(_));
+        if let Some(change) = outcome.change.as_ref().filter(|_| !is_view) {
             roles::schema_changed(self, session, change, now_micros).await?;
         }
         outcome.warnings.into_iter().for_each(|w| ctx.warn(w));

@@ -100,6 +100,11 @@ fn who_may_alter_a_table_may_index_it() {
     check(include_str!("roles/indexes.txt"));
 }
 
+#[test]
+fn a_view_is_protected_by_the_permissions_of_its_table() {
+    check(include_str!("roles/views.txt"));
+}
+
 /// Where the recorded server leaves rows behind that nothing reads.
 #[test]
 fn a_dropped_role_leaves_nothing_behind() {

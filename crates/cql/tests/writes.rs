@@ -1,6 +1,8 @@
 //! Writes end to end on the naive store: statements in, rows (or the error) out, as text.
 
 mod harness;
+#[path = "writes/views.rs"]
+mod views;
 
 use harness::{Bench, check};
 

@@ -15,6 +15,26 @@ pub type ColumnId = u32;
 /// scale of decimals). It belongs to no column, and like a cell of a dropped column it keeps no row alive.
 pub const KEY_AS_WRITTEN: ColumnId = ColumnId::MAX;
 
+/// The value of a cell of [`KEY_AS_WRITTEN`]: each clustering value with its length before it.
+pub fn encode_written<V: AsRef<[u8]>>(values: &[V]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(values.iter().map(|v| v.as_ref().len() + 4).sum());
+    for value in values {
+        out.extend_from_slice(&(value.as_ref().len() as u32).to_be_bytes());
+        out.extend_from_slice(value.as_ref());
+    }
+    out
+}
+
+/// The values inside what [`encode_written`] made.
+pub fn written_values(mut kept: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let (len, rest) = kept.split_first_chunk::<4>()?;
+        let (value, rest) = rest.split_at_checked(u32::from_be_bytes(*len) as usize)?;
+        kept = rest;
+        Some(value)
+    })
+}
+
 /// "Never": something lives for ever.
 pub const NEVER: u32 = u32::MAX;
 

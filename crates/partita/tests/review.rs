@@ -207,6 +207,23 @@ fn a_misused_index_is_made_with_a_warning_and_refused_where_the_review_is_enforc
 }
 
 #[test]
+fn a_view_is_reviewed_behind_its_table() {
+    let world = World::new("");
+    world.run("CREATE TABLE k.tasks (task_id uuid PRIMARY KEY, status text, title text)");
+    let view = |name: &str, column: &str| {
+        format!(
+            "CREATE MATERIALIZED VIEW k.{name} AS SELECT * FROM k.tasks WHERE {column} IS NOT NULL AND task_id IS NOT NULL \
+             PRIMARY KEY ({column}, task_id)"
+        )
+    };
+    let warnings = world.run(&view("tasks_by_status", "status"));
+    assert!(warnings.iter().any(|w| w.contains("(view-cost)") && w.contains("status")), "{warnings:?}");
+    assert_eq!(world.run("ALTER MATERIALIZED VIEW k.tasks_by_status WITH comment = 'x'"), [""; 0]);
+    world.run("ALTER TABLE k.tasks ADD owner text");
+    assert_eq!(world.run(&view("tasks_by_title", "title")), [""; 0]);
+}
+
+#[test]
 fn many_tables_stay_quick_and_their_warnings_few() {
     let world = World::new("");
     let start = std::time::Instant::now();

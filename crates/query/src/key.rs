@@ -3,7 +3,8 @@
 use crate::error::QueryError;
 use model::comparable;
 use model::key::{PARTITION_KEY_BYTES_MAX, PartitionKey};
-use model::row::{KEY_AS_WRITTEN, RowView};
+pub use model::row::written_values;
+use model::row::{KEY_AS_WRITTEN, RowView, encode_written};
 use schema::{Column, Table};
 use std::borrow::Cow;
 
@@ -100,22 +101,7 @@ pub fn as_written<V: AsRef<[u8]>>(table: &Table, values: &[V], key: &[u8]) -> Op
     if given_back.eq(values.iter().map(AsRef::as_ref)) {
         return None;
     }
-    let mut out = Vec::with_capacity(values.iter().map(|v| v.as_ref().len() + 4).sum());
-    for value in values {
-        out.extend_from_slice(&(value.as_ref().len() as u32).to_be_bytes());
-        out.extend_from_slice(value.as_ref());
-    }
-    Some(out)
-}
-
-/// The values inside what [`as_written`] made.
-pub fn written_values(mut kept: &[u8]) -> impl Iterator<Item = &[u8]> {
-    std::iter::from_fn(move || {
-        let (len, rest) = kept.split_first_chunk::<4>()?;
-        let (value, rest) = rest.split_at_checked(u32::from_be_bytes(*len) as usize)?;
-        kept = rest;
-        Some(value)
-    })
+    Some(encode_written(values))
 }
 
 /// What a row keeps of its clustering values as they were written.

@@ -14,6 +14,7 @@ pub mod restrict;
 pub mod select;
 pub mod spec;
 pub mod values;
+pub mod view;
 pub mod write;
 
 pub use context::{Context, Ids, Request, VirtualTables};

@@ -5,6 +5,7 @@
 
 use crate::index::IndexPart;
 use crate::properties::Properties;
+use crate::view::ViewRestriction;
 use model::types::DataType;
 use std::collections::BTreeMap;
 
@@ -68,6 +69,23 @@ pub enum Change {
     IndexBuilt {
         keyspace: String,
         table: String,
+        id: u32,
+    },
+    CreateView(Box<NewView>),
+    AlterView {
+        keyspace: String,
+        name: String,
+        if_exists: bool,
+        properties: Properties,
+    },
+    DropView {
+        keyspace: String,
+        name: String,
+        if_exists: bool,
+    },
+    /// Every row of the base is in the view now. Nothing happens when the view is gone, and drivers are not told.
+    ViewBuilt {
+        keyspace: String,
         id: u32,
     },
     CreatePattern(Box<NewPattern>),
@@ -156,6 +174,24 @@ pub struct NewIndex {
     pub is_custom: bool,
     /// What stands after USING.
     pub class: Option<String>,
+    pub properties: Properties,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewView {
+    pub keyspace: String,
+    pub name: String,
+    pub if_not_exists: bool,
+    pub base_keyspace: String,
+    pub base: String,
+    /// The columns that are named; `None` for all. What cannot be selected is told when it is its turn among the checks.
+    pub selected: Result<Option<Vec<String>>, String>,
+    /// The WHERE clause, or what is wrong with it.
+    pub restrictions: Result<Vec<ViewRestriction>, String>,
+    pub partition_key: Vec<String>,
+    pub clustering: Vec<String>,
+    /// Column and whether it descends, as CLUSTERING ORDER BY lists them.
+    pub clustering_order: Vec<(String, bool)>,
     pub properties: Properties,
 }
 

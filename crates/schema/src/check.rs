@@ -5,6 +5,7 @@ use crate::column::{Column, ColumnKind};
 use crate::index::{Index, IndexKind};
 use crate::keyspace::Keyspace;
 use crate::table::Table;
+use crate::view::View;
 use model::types::DataType;
 use std::collections::BTreeSet;
 
@@ -33,6 +34,9 @@ impl Catalogue {
                     ));
                 }
                 check_table(keyspace, table).map_err(|fault| format!("{place}: {fault}"))?;
+                if let Some(view) = &table.view {
+                    check_view(keyspace, table, view).map_err(|fault| format!("{place}: {fault}"))?;
+                }
                 for index in &table.indexes {
                     let place = format!("{place}, index {}", index.name);
                     if !index_names.insert(&index.name) {
@@ -119,6 +123,32 @@ fn check_table(keyspace: &Keyspace, table: &Table) -> Result<(), String> {
         return Err("counters are mixed with other columns".into());
     }
     Ok(())
+}
+
+/// A view has columns of its base under the same ids, the base's whole key in its own, and nothing that only a table has.
+fn check_view(keyspace: &Keyspace, table: &Table, view: &View) -> Result<(), String> {
+    let base = keyspace.table(&view.base).filter(|base| base.id == view.base_id && base.view.is_none());
+    let Some(base) = base else {
+        return Err(format!("there is no base table {} with the id {}", view.base, view.base_id));
+    };
+    let same = |a: &Column, b: &Column| a.id == b.id && a.name == b.name && a.data_type == b.data_type;
+    if let Some(column) = table.columns().find(|column| !base.columns().any(|other| same(column, other))) {
+        return Err(format!("column {} is not one of its base table", column.name));
+    }
+    let in_view = |column: &Column| table.primary_key().any(|key| key.id == column.id);
+    if let Some(column) = base.primary_key().find(|column| !in_view(column)) {
+        return Err(format!("key column {} of its base table is not in its key", column.name));
+    }
+    let in_base = |column: &&Column| base.primary_key().any(|key| key.id == column.id);
+    let added = table.primary_key().filter(|column| !in_base(column)).count();
+    if added > 1 || base.is_counter() || table.has_statics() || !table.indexes.is_empty() {
+        return Err("a materialized view cannot be made like this".into());
+    }
+    let known = |name: &std::sync::Arc<str>| base.column(name).is_some();
+    match view.restrictions.iter().flat_map(|restriction| &restriction.columns).find(|name| !known(name)) {
+        Some(name) => Err(format!("its WHERE clause names a column {name} that is not there")),
+        None => Ok(()),
+    }
 }
 
 fn check_index(table: &Table, index: &Index) -> Result<(), String> {

@@ -43,6 +43,12 @@ impl Keyspace {
         self.tables.values().find_map(|table| Some((table, table.index(name)?)))
     }
 
+    /// The materialized views of a table, by name.
+    pub fn views_of<'k>(&'k self, base: &Table) -> impl Iterator<Item = &'k Arc<Table>> {
+        let id = base.id;
+        self.tables.values().filter(move |table| table.view.as_ref().is_some_and(|view| view.base_id == id))
+    }
+
     /// Whether users must not change it: `system`, `system_schema`, ...
     pub fn is_system(&self) -> bool {
         is_system_name(&self.name)

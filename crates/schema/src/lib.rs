@@ -20,11 +20,12 @@ mod properties;
 mod replication;
 mod table;
 mod version;
+mod view;
 
 pub use catalogue::{Catalogue, FIRST_USER_TABLE_ID};
 pub use change::{
-    Applied, Change, Effect, EffectKind, NewColumn, NewIndex, NewPattern, NewTable, Setting, TableAlteration,
-    TargetKind, TypeAlteration,
+    Applied, Change, Effect, EffectKind, NewColumn, NewIndex, NewPattern, NewTable, NewView, Setting,
+    TableAlteration, TargetKind, TypeAlteration,
 };
 pub use column::{Column, ColumnKind, DroppedColumn};
 pub use error::SchemaError;
@@ -35,3 +36,4 @@ pub use pattern::AccessPattern;
 pub use properties::{Properties, PropertyValue};
 pub use table::{Table, TableKind};
 pub use version::name_uuid;
+pub use view::{IS_NOT_NULL, View, ViewRestriction};

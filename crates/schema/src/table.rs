@@ -3,6 +3,7 @@
 use crate::column::{Column, ColumnKind, DroppedColumn};
 use crate::index::Index;
 use crate::options::TableOptions;
+use crate::view::View;
 use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub struct Table {
     pub incarnation: u32,
     /// Sorted by name.
     pub indexes: Vec<Index>,
+    /// What it is made of, if it is a materialized view. Its columns have the ids of the base's.
+    pub view: Option<View>,
 }
 
 impl Table {

@@ -1,4 +1,4 @@
-//! Finishes the builds of indexes that nobody works on: those that a stop cut short, and those whose client has gone away.
+//! Finishes the builds of indexes and views that nobody works on: those that a stop cut short, and those whose client has gone away.
 
 use cql::catalogue::SharedCatalogue;
 use cql::ids::ShardIds;
@@ -19,7 +19,7 @@ pub async fn keep_indexes_built<S: Store>(catalogue: Arc<SharedCatalogue>, store
             Ok(()) => an_index_build_was_left(&catalogue).await,
             Err(QueryError::Store(StoreError::Closed)) => return,
             Err(error) => {
-                tracing::warn!(%error, "an index cannot be built for now; trying again");
+                tracing::warn!(%error, "an index or view cannot be built for now; trying again");
                 tokio::time::sleep(RETRY_AFTER).await;
             }
         }

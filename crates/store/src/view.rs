@@ -13,8 +13,10 @@ use crate::condition::Comparison;
 use crate::mutation::Mutation;
 use model::comparable;
 use model::deletion::{Deletion, Marker, Timestamp};
-use model::key::{self, PartitionKey};
-use model::row::{Cell, CellState, ColumnId, NEVER, RowView, RowWriter};
+use model::key::{self, KIND_ROW, PartitionKey};
+use model::row::{
+    Cell, CellState, ColumnId, KEY_AS_WRITTEN, NEVER, RowView, RowWriter, encode_written, written_values,
+};
 use model::types::DataType;
 use model::value::compare;
 use std::borrow::Cow;
@@ -68,12 +70,14 @@ pub enum ColumnSource {
     Cell(ColumnId),
 }
 
-/// `column comparison value`; any of the values for IN.
+/// `columns comparison values`; any of the alternatives for IN. Several columns are compared as a tuple, the first that
+/// differs decides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ViewCondition {
-    pub column: ViewColumn,
+    pub columns: Vec<ViewColumn>,
     pub comparison: Comparison,
-    pub values: Vec<Vec<u8>>,
+    /// One for every comparison but IN, each with a value per column. Nothing holds without one.
+    pub alternatives: Vec<Vec<Vec<u8>>>,
 }
 
 /// A row of the base with its key.
@@ -162,6 +166,25 @@ impl ViewConfig {
             };
             out.cell(&Cell { column: cell.column, path: cell.path, timestamp, state });
         }
+        if let Some(values) = self.as_written(base) {
+            let state = match place.until {
+                NEVER => CellState::Live(&values),
+                expiry => {
+                    let ttl = expiry.saturating_sub(now_seconds).max(1);
+                    CellState::Expiring { value: &values, ttl, expiry }
+                }
+            };
+            out.cell(&Cell { column: KEY_AS_WRITTEN, path: None, timestamp, state });
+        }
+    }
+
+    /// The values of the clustering columns, if the key may not give them back: the scale of decimals is no part of it.
+    fn as_written(&self, base: BaseRow<'_>) -> Option<Vec<u8>> {
+        if !self.clustering.iter().any(|column| column.data_type.has_decimal()) {
+            return None;
+        }
+        let values = self.clustering.iter().map(|column| Some(value_of(column, base)?.0));
+        Some(encode_written(&values.collect::<Option<Vec<_>>>()?))
     }
 
     /// What brings a view from what it has of one row of its base to what it must have.
@@ -197,6 +220,26 @@ impl ViewConfig {
     }
 }
 
+impl ViewConfig {
+    /// The rows of the view that rows of the base make which were there before it. Static rows make none.
+    pub fn built_from(&self, rows: &Mutation, now_seconds: u32) -> Vec<Mutation> {
+        let mut writer = RowWriter::new();
+        let mut out = Vec::new();
+        for entry in rows.entries() {
+            let Some((&KIND_ROW, clustering)) = entry.position.split_first() else { continue };
+            let Some(row) = RowView::from_payload(entry.payload) else { continue };
+            let base = BaseRow { key: &rows.key, clustering, row };
+            let Some(place) = self.place(base) else { continue };
+            let stamp = ViewStamp { timestamp: BUILD_TIMESTAMP, replaces: false, now_seconds };
+            self.image(base, &place, stamp, &mut writer);
+            let mut mutation = Mutation::new(self.table, place.key.clone());
+            mutation.row(&place.clustering, writer.view());
+            out.push(mutation);
+        }
+        out
+    }
+}
+
 /// When a row of a view is written, and over what.
 #[derive(Clone, Copy, Debug)]
 pub struct ViewStamp {
@@ -208,9 +251,14 @@ pub struct ViewStamp {
 
 impl ViewCondition {
     fn holds(&self, base: BaseRow<'_>) -> bool {
-        let Some((value, _)) = value_of(&self.column, base) else { return false };
-        let order = |wanted: &Vec<u8>| compare(&self.column.data_type, &value, wanted);
-        let Some(first) = self.values.first().map(order) else { return false };
+        let values = self.columns.iter().map(|column| Some(value_of(column, base)?.0));
+        let Some(values) = values.collect::<Option<Vec<_>>>() else { return false };
+        let order = |wanted: &Vec<Vec<u8>>| {
+            let parts = self.columns.iter().zip(&values).zip(wanted);
+            let orders = parts.map(|((column, value), wanted)| compare(&column.data_type, value, wanted));
+            orders.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
+        };
+        let Some(first) = self.alternatives.first().map(order) else { return false };
         match self.comparison {
             Comparison::Equal => first.is_eq(),
             Comparison::NotEqual => first.is_ne(),
@@ -218,7 +266,7 @@ impl ViewCondition {
             Comparison::LessOrEqual => first.is_le(),
             Comparison::Greater => first.is_gt(),
             Comparison::GreaterOrEqual => first.is_ge(),
-            Comparison::In => self.values.iter().any(|wanted| order(wanted).is_eq()),
+            Comparison::In => self.alternatives.iter().any(|wanted| order(wanted).is_eq()),
             Comparison::Contains | Comparison::ContainsKey => false,
         }
     }
@@ -241,6 +289,13 @@ fn value_of<'a>(column: &ViewColumn, base: BaseRow<'a>) -> Option<(Cow<'a, [u8]>
         }
         ColumnSource::Clustering { columns } => {
             let ((data_type, descending), before) = columns.split_last()?;
+            if data_type.has_decimal()
+                && let Some(cell) = base.row.cells().find(|cell| cell.column == KEY_AS_WRITTEN)
+                && let Some(value) =
+                    cell.live_value(NOTHING_EXPIRED).and_then(|kept| written_values(kept).nth(before.len()))
+            {
+                return Some((Cow::Borrowed(value), NEVER));
+            }
             let mut rest = base.clustering;
             for (data_type, descending) in before {
                 rest = rest.get(comparable::skip(data_type, *descending, rest).ok()?..)?;

@@ -10,6 +10,7 @@ mod tests;
 use crate::ddl::Reviewer;
 use crate::index_build::LeftBuilds;
 use crate::system;
+use crate::view;
 use query::QueryError;
 use schema::{
     Applied, Catalogue, CompactionPlan, CompressionPlan, Effect, SchemaError, Setting, Table, TableOptions,
@@ -115,15 +116,15 @@ impl SharedCatalogue {
     }
 
     /// Makes the store hold this catalogue and its tables, if it does not yet. Call it once after opening, before the first
-    /// commit; [`crate::index_build::resume_index_builds`] then finishes the indexes that were not built when the server ended.
+    /// commit; [`crate::index_build::resume_index_builds`] then finishes the indexes and views that were not built when the server ended.
     pub async fn bootstrap<S: Store>(&self, store: &S) -> Result<(), QueryError> {
         let _changing = self.changing.lock().await;
         let (_, catalogue) = self.load();
         let text = self.stored_form(&catalogue);
-        // A store does not remember indexes between opening and closing: it is told of them every time.
-        let indexed = catalogue.tables().any(|table| !table.indexes.is_empty());
-        if indexed || self.opened.as_ref() != Some(&text) {
-            store.alter(text, table_configs(&catalogue)).await?;
+        // A store does not remember indexes and views between opening and closing: it is told of them every time.
+        let projected = catalogue.tables().any(|table| !table.indexes.is_empty() || table.view.is_some());
+        if projected || self.opened.as_ref() != Some(&text) {
+            store.alter(text, table_configs(&catalogue)?).await?;
         }
         self.left_builds.add_unbuilt(&catalogue);
         Ok(())
@@ -145,7 +146,7 @@ impl SharedCatalogue {
             return Ok(applied);
         }
         let after = Arc::new(applied.catalogue.clone());
-        store.alter(self.stored_form(&after), table_configs(&after)).await?;
+        store.alter(self.stored_form(&after), table_configs(&after)?).await?;
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = (version + 1, after.clone());
         self.version.store(version + 1, Ordering::Release);
         let change = CatalogueChange { before, after, effect: applied.effect.clone() };
@@ -155,15 +156,24 @@ impl SharedCatalogue {
         Ok(applied)
     }
 
+    /// Keeps the catalogue as it is until the guard is gone.
+    pub(crate) async fn hold(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.changing.lock().await
+    }
+
     fn stored_form(&self, catalogue: &Catalogue) -> Vec<u8> {
         catalogue.to_json_of_node(Some(self.host_id))
     }
 }
 
 /// What a store must know of every table that it holds.
-pub fn table_configs(catalogue: &Catalogue) -> Vec<TableConfig> {
-    let stored = catalogue.tables().filter(|table| !table.is_virtual());
-    stored.flat_map(|table| std::iter::once(table_config(table)).chain(index_configs(table))).collect()
+pub fn table_configs(catalogue: &Catalogue) -> Result<Vec<TableConfig>, QueryError> {
+    let mut configs = Vec::new();
+    for table in catalogue.tables().filter(|table| !table.is_virtual()) {
+        configs.push(TableConfig { views: view::configs(catalogue, table)?, ..table_config(table) });
+        configs.extend(index_configs(table));
+    }
+    Ok(configs)
 }
 
 fn table_config(table: &Table) -> TableConfig {

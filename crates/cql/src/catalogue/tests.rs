@@ -72,7 +72,7 @@ fn a_new_store_is_given_the_system_tables() {
     let store = NaiveStore::new();
     block_on(shared.bootstrap(&store)).unwrap();
     assert!(store.catalogue().is_some());
-    let configs = table_configs(&shared.load().1);
+    let configs = table_configs(&shared.load().1).unwrap();
     assert!(configs.iter().any(|config| config.id == TableId(101)));
     assert!(configs.iter().all(|config| config.id.0 < 500), "virtual tables are not stored");
     let other = SharedCatalogue::open(None, 1).unwrap();
@@ -125,7 +125,7 @@ fn table_options_reach_the_store() {
     world.ddl("TRUNCATE k.t").unwrap();
     let (_, catalogue) = world.shared.load();
     let id = TableId(catalogue.table("k", "t").unwrap().id);
-    let config = table_configs(&catalogue).into_iter().find(|config| config.id == id).unwrap();
+    let config = table_configs(&catalogue).unwrap().into_iter().find(|config| config.id == id).unwrap();
     let expected = TableConfig {
         id,
         incarnation: 1,

@@ -1,4 +1,4 @@
-//! Statements about things that do not exist here yet: views, functions, aggregates, triggers.
+//! Statements about things that do not exist here: functions, aggregates, triggers.
 //!
 //! Creating one is refused with what to do instead; dropping one finds nothing, in Cassandra's words.
 
@@ -10,12 +10,6 @@ use query::QueryError;
 /// Refuses to create what is not supported.
 pub(super) fn refuse(statement: &Statement) -> Result<(), QueryError> {
     let text = match statement {
-        Statement::CreateView(view) => format!(
-            "Materialized views are not supported yet. Instead create {} as a table with that primary key, and write \
-             to it and to {} in one BATCH",
-            view.name.as_str(),
-            view.base.as_str()
-        ),
         Statement::CreateFunction(_) => {
             "User-defined functions are disabled. Partita runs no code inside the server; compute the value in the \
              application or use the native functions"
@@ -40,12 +34,6 @@ pub(super) fn refuse(statement: &Statement) -> Result<(), QueryError> {
 pub(super) fn is_about_nothing(plan: &DdlPlan) -> Result<bool, QueryError> {
     let keyspace = &plan.keyspace;
     let (tolerated, message) = match &plan.statement {
-        Statement::DropView(s) => {
-            (s.if_exists, format!("Materialized view '{keyspace}.{}' doesn't exist", s.name.as_str()))
-        }
-        Statement::AlterView(s) => {
-            (s.if_exists, format!("Materialized view '{keyspace}.{}' doesn't exist", s.name.as_str()))
-        }
         Statement::DropFunction(s) => {
             (s.if_exists, format!("Function '{}' doesn't exist", signature(plan, s)))
         }

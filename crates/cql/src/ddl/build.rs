@@ -4,14 +4,17 @@ use super::DdlPlan;
 use super::mask::mask_text;
 use super::properties::properties;
 use super::table::{columns, new_table};
+use super::view::{self, new_view};
 use crate::bind::{Scope, types};
 use cql_syntax::ast::{self, IndexTargetKind, Rename, Statement, TableChange, TypeChange, TypeKind};
 use model::types::DataType;
 use query::QueryError;
 use schema::{
-    Catalogue, Change, IndexPart, NewIndex, NewPattern, TableAlteration, TypeAlteration, is_system_name,
+    Catalogue, Change, IndexPart, NewIndex, NewPattern, Table, TableAlteration, TypeAlteration,
+    is_system_name,
 };
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What is wrong with the statement whatever the catalogue holds; so PREPARE can tell already.
 pub(super) fn check_text(plan: &DdlPlan) -> Result<(), QueryError> {
@@ -19,6 +22,7 @@ pub(super) fn check_text(plan: &DdlPlan) -> Result<(), QueryError> {
     let scope = Scope { catalogue: &nothing, keyspace: None };
     match &plan.statement {
         Statement::CreateTable(create) => new_table(scope, &plan.keyspace, create, false).map(|_| ()),
+        Statement::CreateView(create) => view::check_text(create),
         Statement::CreateKeyspace(create) => properties(&create.properties).map(|_| ()),
         Statement::AlterKeyspace(alter) => properties(&alter.properties).map(|_| ()),
         _ => Ok(()),
@@ -68,6 +72,16 @@ pub(super) fn change(plan: &DdlPlan, catalogue: &Catalogue) -> Result<Change, Qu
         Statement::CreateIndex(s) => Change::CreateIndex(Box::new(new_index(keyspace, s)?)),
         Statement::DropIndex(s) => {
             Change::DropIndex { keyspace, name: s.name.as_str().into(), if_exists: s.if_exists }
+        }
+        Statement::CreateView(s) => Change::CreateView(Box::new(new_view(catalogue, &keyspace, s)?)),
+        Statement::AlterView(s) => Change::AlterView {
+            keyspace,
+            name: s.name.as_str().into(),
+            if_exists: s.if_exists,
+            properties: properties(&s.properties)?,
+        },
+        Statement::DropView(s) => {
+            Change::DropView { keyspace, name: s.name.as_str().into(), if_exists: s.if_exists }
         }
         Statement::CreatePattern(s) => Change::CreatePattern(Box::new(NewPattern {
             keyspace,
@@ -127,8 +141,9 @@ fn table_alteration(
     keyspace: &str,
     alter: &ast::AlterTable,
 ) -> Result<TableAlteration, QueryError> {
-    // What belongs to the server or does not exist is refused later, before types would matter.
-    let table = scope.catalogue.table(keyspace, alter.name.as_str()).filter(|_| !is_system_name(keyspace));
+    // What belongs to the server, is a view or does not exist is refused later, before types would matter.
+    let alterable = |table: &&Arc<Table>| !is_system_name(keyspace) && table.view.is_none();
+    let table = scope.catalogue.table(keyspace, alter.name.as_str()).filter(alterable);
     let refuse = |text: &str| match table {
         Some(_) => Err(QueryError::invalid(text)),
         None => Ok(TableAlteration::Rename { renames: Vec::new() }),

@@ -13,6 +13,7 @@ mod review;
 mod table;
 #[cfg(test)]
 pub(crate) mod tests;
+mod view;
 
 pub use error::query_error;
 pub use mask::{MaskCall, parse_mask};
@@ -102,6 +103,7 @@ fn named(statement: &Statement) -> Option<&QualifiedName> {
         Statement::CreateIndex(s) => &s.table,
         Statement::CreatePattern(s) => &s.name,
         Statement::AlterPattern(s) => &s.name,
+        Statement::CreateView(s) => &s.name,
         Statement::AlterView(s) => &s.name,
         Statement::DropTable(s)
         | Statement::DropType(s)
@@ -133,14 +135,20 @@ pub async fn execute<S: Store>(
         Ok(applied)
     };
     let mut applied = shared.change(store, now_micros, compute).await?;
-    if let (Statement::CreateIndex(_), Some(effect)) = (&plan.statement, &applied.effect)
+    if let (Statement::CreateIndex(_) | Statement::CreateView(_), Some(effect)) =
+        (&plan.statement, &applied.effect)
         && let Some(build) = Build::newest(&applied.catalogue, &effect.keyspace, &effect.name)
         && let Err(fault) = index_build::run(build, shared, store, now_micros).await
     {
-        // The index is there and every write keeps it: only older rows are missing, and somebody will add them.
-        applied.warnings.push(format!(
-            "The index is not complete yet: {fault}. It is not used until it is; building goes on in the background"
-        ));
+        // It is there and every write keeps it: only older rows are missing, and somebody will add them.
+        applied.warnings.push(match &plan.statement {
+            Statement::CreateView(_) => format!(
+                "The materialized view does not have all older rows yet: {fault}. Building goes on in the background"
+            ),
+            _ => format!(
+                "The index is not complete yet: {fault}. It is not used until it is; building goes on in the background"
+            ),
+        });
     }
     Ok(DdlOutcome { change: applied.effect.map(told), warnings: applied.warnings })
 }

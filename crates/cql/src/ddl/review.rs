@@ -8,7 +8,7 @@
 
 use super::DdlPlan;
 use crate::bind::Scope;
-use crate::describe::{index_text, pattern_text, table_text};
+use crate::describe::{index_text, pattern_text, table_text, view_text};
 use crate::prepared::Prepared;
 use cql_syntax::ast::Statement;
 use cql_syntax::maybe_quote;
@@ -226,9 +226,14 @@ impl Subject {
         let created = |of: fn(&Statement) -> bool| plan.filter(|plan| of(&plan.statement));
         let mut statements: Vec<String> =
             neighbours(keyspace, table).iter().map(|table| table_text(table, false)).collect();
-        statements.push(match created(|s| matches!(s, Statement::CreateTable(_))) {
-            Some(plan) => plan.source(),
-            None => table_text(table, false),
+        // A view means something only behind its base.
+        let base = table.view.as_ref().and_then(|view| keyspace.table(&view.base));
+        statements.extend(base.map(|base| table_text(base, false)));
+        let makes_it = |s: &Statement| matches!(s, Statement::CreateTable(_) | Statement::CreateView(_));
+        statements.push(match (created(makes_it), &table.view) {
+            (Some(plan), _) => plan.source(),
+            (None, Some(view)) => view_text(table, view, false),
+            (None, None) => table_text(table, false),
         });
         let index = created(|s| matches!(s, Statement::CreateIndex(_)));
         for known in &table.indexes {
@@ -291,8 +296,12 @@ fn table_of(statement: &str) -> Option<(Option<String>, String)> {
 /// Tables of the keyspace whose names share a word with this one: a copy is named after what it copies.
 fn neighbours<'c>(keyspace: &'c schema::Keyspace, table: &Table) -> Vec<&'c Arc<Table>> {
     let words: Vec<&str> = table.name.split('_').filter(|word| word.len() > 2).collect();
+    let base = table.view.as_ref().map(|view| &view.base);
     let related = |other: &&Arc<Table>| {
-        other.name != table.name && other.name.split('_').any(|word| words.contains(&word))
+        other.name != table.name
+            && Some(&other.name) != base
+            && other.view.is_none()
+            && other.name.split('_').any(|word| words.contains(&word))
     };
     keyspace.tables.values().filter(related).take(NEIGHBOURS_MAX).collect()
 }

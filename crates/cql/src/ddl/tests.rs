@@ -196,6 +196,7 @@ fn rules_of_indexes_are_cassandras() {
 fn results_tell_drivers_what_changed() {
     let mut world = World::new();
     let table = || ChangeTarget::Table("t".into());
+    let view = || ChangeTarget::Table("mv".into());
     let udt = || ChangeTarget::Type("u".into());
     for (statement, expected) in [
         (
@@ -212,6 +213,19 @@ fn results_tell_drivers_what_changed() {
         ("CREATE INDEX ON k.t (w)", Some((ChangeKind::Updated, table()))),
         ("CREATE INDEX IF NOT EXISTS ON k.t (w)", None),
         ("DROP INDEX k.t_w_idx", Some((ChangeKind::Updated, table()))),
+        (
+            "CREATE MATERIALIZED VIEW k.mv AS SELECT * FROM t WHERE k IS NOT NULL AND w IS NOT NULL PRIMARY KEY (w, k)",
+            Some((ChangeKind::Created, view())),
+        ),
+        (
+            "CREATE MATERIALIZED VIEW IF NOT EXISTS k.mv AS SELECT nope FROM t WHERE k IS NOT NULL PRIMARY KEY (k)",
+            None,
+        ),
+        ("ALTER MATERIALIZED VIEW k.mv WITH comment = 'x'", Some((ChangeKind::Updated, view()))),
+        ("ALTER MATERIALIZED VIEW k.mv WITH comment = 'x'", None),
+        ("ALTER TABLE k.t ADD x int", Some((ChangeKind::Updated, table()))),
+        ("DROP MATERIALIZED VIEW k.mv", Some((ChangeKind::Dropped, view()))),
+        ("DROP MATERIALIZED VIEW IF EXISTS k.mv", None),
         ("ALTER TYPE k.u ADD b int", Some((ChangeKind::Updated, udt()))),
         ("TRUNCATE k.t", None),
         (
@@ -239,11 +253,6 @@ fn results_tell_drivers_what_changed() {
 fn what_is_not_supported_is_refused_with_an_alternative() {
     let mut world = World::new();
     for (statement, start, advice) in [
-        (
-            "CREATE MATERIALIZED VIEW k.mv AS SELECT * FROM k.t WHERE k IS NOT NULL AND v IS NOT NULL PRIMARY KEY (v, k)",
-            "Materialized views are not supported yet.",
-            "create mv as a table",
-        ),
         (
             "CREATE FUNCTION k.f (a int) CALLED ON NULL INPUT RETURNS int LANGUAGE java AS 'return a;'",
             "User-defined functions are disabled.",

@@ -5,7 +5,7 @@ use cql_syntax::maybe_quote;
 use model::timeuuid;
 use model::types::UdtType;
 use schema::{
-    AccessPattern, Column, DroppedColumn, Index, IndexKind, Keyspace, Table, TableOptions, java_double,
+    AccessPattern, Column, DroppedColumn, Index, IndexKind, Keyspace, Table, TableOptions, View, java_double,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -83,13 +83,33 @@ pub fn index_text(table: &Table, index: &Index) -> String {
     format!("CREATE CUSTOM INDEX {name} ON {place} ({target}) USING {}{options};", quoted(class))
 }
 
-/// `internals`: with the table's id, and with dropped columns as they were.
-pub fn table_text(table: &Table, internals: bool) -> String {
-    let name = format!("{}.{}", maybe_quote(&table.keyspace), maybe_quote(&table.name));
-    let is_virtual = is_virtual_keyspace(&table.keyspace);
-    let mut text = format!("TABLE {name} (\n");
-    put_columns(&mut text, table, internals);
-    text.push_str(") WITH ");
+/// `internals`: with the view's id.
+pub fn view_text(table: &Table, view: &View, internals: bool) -> String {
+    let place = maybe_quote(&table.keyspace);
+    let selected = match view.include_all_columns {
+        true => "*".to_string(),
+        false => {
+            let names: Vec<String> = table.columns().map(|c| maybe_quote(&c.name).to_string()).collect();
+            names.join(", ")
+        }
+    };
+    let mut properties = leading_properties(table, internals);
+    // What a view's rows live is a matter of its base.
+    let options = option_texts(&table.options);
+    properties.extend(options.into_iter().filter(|text| !text.starts_with("default_time_to_live")));
+    format!(
+        "CREATE MATERIALIZED VIEW {place}.{} AS\n    SELECT {selected}\n    FROM {place}.{}\n    WHERE {}\n    PRIMARY KEY \
+         ({})\n WITH {};",
+        maybe_quote(&table.name),
+        maybe_quote(&view.base),
+        view.where_clause(),
+        key_text(table),
+        properties.join("\n    AND ")
+    )
+}
+
+/// The properties that stand before the options: the id and the order.
+fn leading_properties(table: &Table, internals: bool) -> Vec<String> {
     let mut properties = Vec::new();
     if internals {
         properties.push(format!("ID = {}", timeuuid::format(&table.uuid)));
@@ -100,6 +120,17 @@ pub fn table_text(table: &Table, internals: bool) -> String {
             table.clustering.iter().map(|c| format!("{} {}", maybe_quote(&c.name), direction(c))).collect();
         properties.push(format!("CLUSTERING ORDER BY ({})", order.join(", ")));
     }
+    properties
+}
+
+/// `internals`: with the table's id, and with dropped columns as they were.
+pub fn table_text(table: &Table, internals: bool) -> String {
+    let name = format!("{}.{}", maybe_quote(&table.keyspace), maybe_quote(&table.name));
+    let is_virtual = is_virtual_keyspace(&table.keyspace);
+    let mut text = format!("TABLE {name} (\n");
+    put_columns(&mut text, table, internals);
+    text.push_str(") WITH ");
+    let mut properties = leading_properties(table, internals);
     match is_virtual {
         true => properties.push(format!("comment = {}", quoted(&table.options.comment))),
         false => properties.extend(option_texts(&table.options)),

@@ -8,7 +8,7 @@ mod page;
 #[cfg(test)]
 mod tests;
 
-pub use create::{index_text, keyspace_text, pattern_text, table_text, type_text};
+pub use create::{index_text, keyspace_text, pattern_text, table_text, type_text, view_text};
 
 use crate::bind::Scope;
 use crate::system::{SystemTables, is_virtual_keyspace};
@@ -34,7 +34,7 @@ pub fn execute(
     let describer = Describer { scope, internals: describe.internals };
     let (rows, statements) = match &describe.target {
         DescribeTarget::Keyspaces => (describer.keyspaces(), false),
-        DescribeTarget::Tables => (describer.list("table", |k| names(k.tables.keys()))?, false),
+        DescribeTarget::Tables => (describer.list("table", |k| names(tables_of(k)))?, false),
         DescribeTarget::Types => (describer.list("type", |k| names(k.types.keys()))?, false),
         DescribeTarget::Patterns => (describer.list("access_pattern", |k| names(k.patterns.keys()))?, false),
         DescribeTarget::Functions | DescribeTarget::Aggregates => {
@@ -54,6 +54,11 @@ fn names<'a>(names: impl Iterator<Item = &'a Arc<str>>) -> Vec<Arc<str>> {
     let mut names: Vec<Arc<str>> = names.cloned().collect();
     names.sort_by_key(|name| name.to_lowercase());
     names
+}
+
+/// The names of the tables that are no views.
+fn tables_of(keyspace: &Keyspace) -> impl Iterator<Item = &Arc<str>> {
+    keyspace.tables.iter().filter(|(_, table)| table.view.is_none()).map(|(name, _)| name)
 }
 
 fn not_found(text: String) -> QueryError {
@@ -126,10 +131,15 @@ impl<'a> Describer<'a> {
             }
             DescribeTarget::Table(name) => {
                 let keyspace = place(name)?;
-                let found = keyspace.table(name.as_str()).ok_or_else(|| {
-                    not_found(format!("Table '{}' not found in keyspace '{}'", name.as_str(), keyspace.name))
-                })?;
-                Ok(self.table_rows(found))
+                let found =
+                    keyspace.table(name.as_str()).filter(|table| table.view.is_none()).ok_or_else(|| {
+                        not_found(format!(
+                            "Table '{}' not found in keyspace '{}'",
+                            name.as_str(),
+                            keyspace.name
+                        ))
+                    })?;
+                Ok(self.table_rows(keyspace, found))
             }
             DescribeTarget::Index(name) => {
                 let keyspace = place(name)?;
@@ -152,7 +162,12 @@ impl<'a> Describer<'a> {
                     None => missing("Access pattern", name),
                 }
             }
-            DescribeTarget::View(name) => missing("Materialized view", name),
+            DescribeTarget::View(name) => {
+                match place(name)?.table(name.as_str()).and_then(|table| self.view_row(table)) {
+                    Some(row) => Ok(vec![row]),
+                    None => missing("Materialized view", name),
+                }
+            }
             DescribeTarget::Function(name) => missing("User defined function", name),
             DescribeTarget::Aggregate(name) => missing("User defined aggregate", name),
             DescribeTarget::Any(name) => self.any(name),
@@ -175,7 +190,7 @@ impl<'a> Describer<'a> {
         let keyspace = self.keyspace(name.keyspace_str())?;
         let pattern = || keyspace.patterns.get(wanted);
         match keyspace.table(wanted) {
-            Some(table) => Ok(self.table_rows(table)),
+            Some(table) => Ok(self.table_rows(keyspace, table)),
             None if let Some((table, index)) = keyspace.index(wanted) => Ok(vec![index_row(table, index)]),
             // cqlsh reads DESCRIBE itself and knows no access patterns, but lets any name pass.
             None if let Some(pattern) = pattern() => Ok(vec![pattern_row(&keyspace.name, pattern)]),
@@ -188,8 +203,8 @@ impl<'a> Describer<'a> {
         let mut rows = vec![self.keyspace_row(keyspace)];
         let place = &keyspace.name;
         rows.extend(keyspace.types_by_dependency().iter().map(|t| row(place, "type", &t.name, type_text(t))));
-        for name in names(keyspace.tables.keys()) {
-            rows.extend(keyspace.table(&name).into_iter().flat_map(|table| self.table_rows(table)));
+        for name in names(tables_of(keyspace)) {
+            rows.extend(keyspace.table(&name).into_iter().flat_map(|table| self.table_rows(keyspace, table)));
         }
         rows.extend(keyspace.patterns.values().map(|pattern| pattern_row(place, pattern)));
         rows
@@ -199,13 +214,24 @@ impl<'a> Describer<'a> {
         row(&keyspace.name, "keyspace", &keyspace.name, keyspace_text(keyspace))
     }
 
-    /// A table and its indexes, by name without regard to case.
-    fn table_rows(&self, table: &Table) -> Vec<Row> {
+    /// A table, its indexes and its views, each by name without regard to case; a view alone.
+    fn table_rows(&self, keyspace: &Keyspace, table: &Table) -> Vec<Row> {
+        if let Some(row) = self.view_row(table) {
+            return vec![row];
+        }
         let mut rows = vec![row(&table.keyspace, "table", &table.name, table_text(table, self.internals))];
         let mut indexes: Vec<&Index> = table.indexes.iter().collect();
         indexes.sort_by_key(|index| index.name.to_lowercase());
         rows.extend(indexes.into_iter().map(|index| index_row(table, index)));
+        for name in names(keyspace.views_of(table).map(|view| &view.name)) {
+            rows.extend(keyspace.table(&name).and_then(|view| self.view_row(view)));
+        }
         rows
+    }
+
+    fn view_row(&self, table: &Table) -> Option<Row> {
+        let text = view_text(table, table.view.as_ref()?, self.internals);
+        Some(row(&table.keyspace, "materialized_view", &table.name, text))
     }
 }
 

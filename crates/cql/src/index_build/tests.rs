@@ -402,3 +402,71 @@ fn a_table_truncated_while_its_index_is_built_ends_empty() {
     assert!(world.is_built("i"));
     assert_eq!(world.rows("SELECT * FROM t"), 0);
 }
+
+const VIEW: &str =
+    "CREATE MATERIALIZED VIEW m AS SELECT * FROM t WHERE k IS NOT NULL AND c IS NOT NULL PRIMARY KEY (c, k)";
+
+fn views_built(world: &World) -> u32 {
+    world.rows("SELECT * FROM system.built_views")
+}
+
+#[test]
+fn a_view_whose_build_fails_anywhere_is_finished_later() {
+    let mut faults = 0;
+    loop {
+        let world = with_rows();
+        world.store.arm(faults, Event::Fail);
+        let answer = block_on(world.execute(VIEW));
+        if world.store.is_armed() {
+            break;
+        }
+        match answer {
+            Err(error) => assert_eq!((faults, error.to_string().as_str()), (0, "as the test wishes")),
+            Ok(answer) => {
+                assert!(
+                    answer.warnings[0].starts_with("The materialized view does not have all"),
+                    "{faults}"
+                );
+                assert_eq!((world.left(), views_built(&world)), (1, 0), "{faults}");
+                // Half built or not, it follows its table.
+                world.run("DELETE FROM t WHERE k = 1 AND c = 1");
+                world.run("INSERT INTO t (k, c) VALUES (9, 9)");
+                world.resume().unwrap();
+                assert_eq!((world.left(), views_built(&world)), (0, 1), "{faults}");
+                assert_eq!(world.rows("SELECT * FROM m"), 8, "{faults}");
+                assert_eq!(world.rows("SELECT * FROM m WHERE c = 1"), 0, "{faults}");
+            }
+        }
+        faults += 1;
+    }
+    assert!(faults > 8, "{faults}");
+}
+
+#[test]
+fn a_crash_leaves_the_rest_of_a_view_to_the_next_start() {
+    let world = with_rows();
+    // Some pages are copied, then nobody goes on.
+    world.store.arm(5, Event::Fail);
+    world.run(VIEW);
+    let again = World::open(world.store.clone());
+    assert_eq!((again.left(), views_built(&again)), (1, 0));
+    again.run("UPDATE t SET v = 0xff WHERE k = 0 AND c = 0");
+    again.resume().unwrap();
+    assert_eq!((again.rows("SELECT * FROM m"), views_built(&again)), (8, 1));
+    assert_eq!(again.rows("SELECT * FROM m WHERE c = 0 AND v = 0xff ALLOW FILTERING"), 1);
+}
+
+#[test]
+fn a_view_that_is_dropped_while_it_is_built_is_no_fault() {
+    let world = with_rows();
+    let other = world.dialect.clone();
+    // Before the commits that began earlier are waited for; after that the catalogue is held while a page is copied.
+    let drop = Event::Before(Box::new(move || {
+        let session = Session { keyspace: Some("k".into()), role: None };
+        let prepared = other.prepare(&session, None, "DROP MATERIALIZED VIEW m").unwrap();
+        block_on(other.execute(&session, &prepared, Request::new(Values::NONE, NOW))).unwrap();
+    }));
+    world.store.arm(1, drop);
+    assert_eq!(world.run(VIEW).warnings, [""; 0]);
+    assert_eq!((world.left(), views_built(&world)), (0, 0));
+}

@@ -7,7 +7,7 @@ use super::resource::Resource;
 use crate::ddl::DdlPlan;
 use crate::prepared::{Plan, Prepared};
 use crate::session::{Dialect, Session};
-use cql_syntax::ast::{Permission, Statement};
+use cql_syntax::ast::{AlterView, DropNamed, Permission, Statement};
 use query::QueryError;
 use query::select::SelectPlan;
 use query::write::WritePlan;
@@ -101,6 +101,13 @@ fn ddl(grants: &Grants, plan: &DdlPlan, catalogue: &Catalogue) -> Result<(), Que
             let Some((indexed, _)) = indexed else { return Ok(()) };
             (Permission::Alter, table(&indexed.name))
         }
+        Statement::CreateView(s) => (Permission::Alter, table(s.base.as_str())),
+        Statement::AlterView(AlterView { name, .. }) | Statement::DropView(DropNamed { name, .. }) => {
+            let found = catalogue.table(&plan.keyspace, name.as_str());
+            // Executing will say that it is not there.
+            let Some(view) = found.and_then(|found| found.view.as_ref()) else { return Ok(()) };
+            (Permission::Alter, table(&view.base))
+        }
         Statement::DropTable(s) => (Permission::Drop, table(s.name.as_str())),
         Statement::AlterType(_) => (Permission::Alter, Resource::AllTables(keyspace())),
         Statement::DropType(_) => (Permission::Drop, Resource::AllTables(keyspace())),
@@ -109,7 +116,7 @@ fn ddl(grants: &Grants, plan: &DdlPlan, catalogue: &Catalogue) -> Result<(), Que
             (Permission::Alter, Resource::Keyspace(keyspace()))
         }
         Statement::Truncate(name) => (Permission::Modify, table(name.as_str())),
-        // Of views, functions, aggregates and triggers there are none to protect: executing will say so.
+        // Of functions, aggregates and triggers there are none to protect: executing will say so.
         _ => return Ok(()),
     };
     resource.guard(permission)?;

@@ -107,6 +107,12 @@ pub async fn grants<S: Store>(
     Ok(grants)
 }
 
+/// The table whose permissions count: for a view those of its base.
+fn protected(table: &Table) -> Resource {
+    let name = table.view.as_ref().map_or(&table.name, |view| &view.base);
+    Resource::Table(table.keyspace.to_string(), name.to_string())
+}
+
 impl Grants {
     /// Permissions on a resource, those on its parents included.
     pub fn on(&self, resource: &Resource) -> PermissionSet {
@@ -124,7 +130,7 @@ impl Grants {
     fn on_table(&self, table: &Table) -> PermissionSet {
         let known = self.by_table.borrow().get(&table.id).copied();
         known.unwrap_or_else(|| {
-            let mut found = self.on(&Resource::Table(table.keyspace.to_string(), table.name.to_string()));
+            let mut found = self.on(&protected(table));
             if is_readable_by_all(&table.keyspace, &table.name) {
                 found = found.with(PermissionSet::of(&[Permission::Select]));
             }
@@ -148,7 +154,7 @@ impl Grants {
         if self.may_on_table(permission, table) {
             return Ok(());
         }
-        Err(self.refusal(permission, &Resource::Table(table.keyspace.to_string(), table.name.to_string())))
+        Err(self.refusal(permission, &protected(table)))
     }
 
     /// The same for statements on roles, which say less.

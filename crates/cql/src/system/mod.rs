@@ -58,6 +58,7 @@ impl VirtualTables for SystemTables {
         let (_, catalogue) = self.shared.load();
         let mut filler = Filler::new(table);
         match (&*table.keyspace, &*table.name) {
+            ("system", "built_views") => schema_rows::built_views(&mut filler, &catalogue),
             ("system", "IndexInfo") => schema_rows::built_indexes(&mut filler, &catalogue),
             ("system", "local") => local::local(&mut filler, &self.node, &catalogue),
             ("system", "prepared_statements") => views::prepared(&mut filler, self.live()),
@@ -67,7 +68,10 @@ impl VirtualTables for SystemTables {
             ("system_views", "access_patterns") => views::access_patterns(&mut filler, &catalogue),
             ("system_views", "clients") => views::clients(&mut filler, self.live()),
             ("system_views", "settings") => views::settings(&mut filler, &self.node),
-            // One node without peers, views, hints or streams: the others have nothing to show.
+            ("system_distributed", "view_build_status") => {
+                schema_rows::view_builds(&mut filler, &catalogue, &self.shared.host_id());
+            }
+            // One node without peers, hints or streams: the others have nothing to show.
             _ => {}
         }
         filler.finish()

@@ -7,13 +7,14 @@ use crate::ddl::parse_mask;
 use schema::{Catalogue, Column, ColumnKind, Keyspace, Table};
 use std::sync::Arc;
 
-/// Functions, aggregates, triggers and views stay empty: there are none.
+/// Functions, aggregates and triggers stay empty: there are none.
 pub(super) fn fill(filler: &mut Filler<'_>, table: &str, catalogue: &Catalogue) {
     let keyspaces = || catalogue.keyspaces.values().filter(|k| !is_virtual_keyspace(&k.name));
     let tables = || keyspaces().flat_map(|keyspace| keyspace.tables.values());
     match table {
         "keyspaces" => keyspaces().for_each(|k| keyspace_row(filler, k)),
-        "tables" => tables().for_each(|t| table_row(filler, t)),
+        "tables" => tables().filter(|t| t.view.is_none()).for_each(|t| table_row(filler, t)),
+        "views" => tables().for_each(|t| view_row(filler, catalogue, t)),
         "columns" => tables().for_each(|t| column_rows(filler, t)),
         "dropped_columns" => tables().for_each(|t| dropped_rows(filler, t)),
         "column_masks" => tables().for_each(|t| mask_rows(filler, t)),
@@ -49,13 +50,31 @@ fn keyspace_row(filler: &mut Filler<'_>, keyspace: &Arc<Keyspace>) {
 }
 
 fn table_row(filler: &mut Filler<'_>, table: &Arc<Table>) {
-    let options = &table.options;
     let flags: &[&str] = if table.is_counter() { &["compound", "counter"] } else { &["compound"] };
+    let own = [("table_name", text(&table.name)), ("flags", text_set(flags))];
+    filler.row(&own.into_iter().chain(option_cells(table)).collect::<Vec<_>>());
+}
+
+fn view_row(filler: &mut Filler<'_>, catalogue: &Catalogue, table: &Arc<Table>) {
+    let Some(view) = &table.view else { return };
+    let base = catalogue.table(&table.keyspace, &view.base);
+    let own = [
+        ("view_name", text(&table.name)),
+        ("base_table_id", base.and_then(|base| uuid(&base.uuid))),
+        ("base_table_name", text(&view.base)),
+        ("include_all_columns", boolean(view.include_all_columns)),
+        ("where_clause", text(view.where_clause())),
+    ];
+    filler.row(&own.into_iter().chain(option_cells(table)).collect::<Vec<_>>());
+}
+
+/// What tables and views have in common.
+fn option_cells(table: &Table) -> Vec<(&'static str, Cell)> {
+    let options = &table.options;
     // Cassandra writes these four only where they differ from the default.
     let unless = |usual: bool, cell: Cell| if usual { None } else { cell };
-    filler.row(&[
+    vec![
         ("keyspace_name", text(&table.keyspace)),
-        ("table_name", text(&table.name)),
         ("additional_write_policy", text(&options.additional_write_policy)),
         ("allow_auto_snapshot", unless(options.allow_auto_snapshot, boolean(false))),
         ("bloom_filter_fp_chance", double(options.bloom_filter_fp_chance)),
@@ -68,7 +87,6 @@ fn table_row(filler: &mut Filler<'_>, table: &Arc<Table>) {
         ("dclocal_read_repair_chance", double(0.0)),
         ("default_time_to_live", int(options.default_time_to_live as i32)),
         ("extensions", blob_map(&options.extensions)),
-        ("flags", text_set(flags)),
         ("gc_grace_seconds", int(options.gc_grace_seconds as i32)),
         ("id", uuid(&table.uuid)),
         ("incremental_backups", unless(options.incremental_backups, boolean(false))),
@@ -79,7 +97,7 @@ fn table_row(filler: &mut Filler<'_>, table: &Arc<Table>) {
         ("read_repair", text(&options.read_repair)),
         ("read_repair_chance", double(0.0)),
         ("speculative_retry", text(&options.speculative_retry)),
-    ]);
+    ]
 }
 
 fn column_rows(filler: &mut Filler<'_>, table: &Arc<Table>) {
@@ -158,6 +176,30 @@ pub(super) fn built_indexes(filler: &mut Filler<'_>, catalogue: &Catalogue) {
         for index in table.indexes.iter().filter(|index| index.built) {
             filler.row(&[("table_name", text(&table.keyspace)), ("index_name", text(&index.name))]);
         }
+    }
+}
+
+/// The rows of `system.built_views`.
+pub(super) fn built_views(filler: &mut Filler<'_>, catalogue: &Catalogue) {
+    for table in catalogue.tables().filter(|table| table.view.as_ref().is_some_and(|view| view.built)) {
+        filler.row(&[
+            ("keyspace_name", text(&table.keyspace)),
+            ("view_name", text(&table.name)),
+            ("status_replicated", boolean(true)),
+        ]);
+    }
+}
+
+/// The rows of `system_distributed.view_build_status`.
+pub(super) fn view_builds(filler: &mut Filler<'_>, catalogue: &Catalogue, host_id: &[u8; 16]) {
+    for table in catalogue.tables() {
+        let Some(view) = &table.view else { continue };
+        filler.row(&[
+            ("keyspace_name", text(&table.keyspace)),
+            ("view_name", text(&table.name)),
+            ("host_id", uuid(host_id)),
+            ("status", text(if view.built { "SUCCESS" } else { "STARTED" })),
+        ]);
     }
 }
 

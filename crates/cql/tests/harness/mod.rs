@@ -147,12 +147,29 @@ impl cql::roles::Passwords for Plain {
     }
 }
 
-/// The naive store never waits, so a future that does is a mistake.
+/// Whether a future asked to be polled again.
+#[derive(Default)]
+struct Asked(std::sync::atomic::AtomicBool);
+
+impl std::task::Wake for Asked {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+/// The naive store never waits, so a future that does is a mistake; one that lets others have their turn is not.
 fn wait<F: Future>(future: F) -> F::Output {
-    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-    match std::pin::pin!(future).poll(&mut context) {
-        std::task::Poll::Ready(output) => output,
-        std::task::Poll::Pending => panic!("a future of the naive store waits"),
+    let mut future = std::pin::pin!(future);
+    let asked = Arc::new(Asked::default());
+    let waker = asked.clone().into();
+    loop {
+        match future.as_mut().poll(&mut std::task::Context::from_waker(&waker)) {
+            std::task::Poll::Ready(output) => return output,
+            std::task::Poll::Pending => {
+                let again = asked.0.swap(false, std::sync::atomic::Ordering::Relaxed);
+                assert!(again, "a future of the naive store waits");
+            }
+        }
     }
 }
 

@@ -64,5 +64,6 @@ pub fn table(regulars: std::ops::Range<u32>, regular_type: DataType, with_static
         next_column_id: 30,
         incarnation: 0,
         indexes: Vec::new(),
+        view: None,
     })
 }

@@ -83,6 +83,7 @@ pub fn table() -> Arc<Table> {
             index(9, "c", IndexPart::Whole),
             index(10, "d", IndexPart::Whole),
         ],
+        view: None,
     })
 }
 

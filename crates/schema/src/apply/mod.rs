@@ -9,6 +9,7 @@ mod table_create;
 #[cfg(test)]
 mod tests;
 mod types;
+mod view;
 
 use crate::catalogue::Catalogue;
 use crate::change::{Applied, Change, Effect, EffectKind, Setting, TargetKind};
@@ -46,6 +47,12 @@ impl Catalogue {
             Change::CreateIndex(new) => index::create(self, new),
             Change::DropIndex { keyspace, name, if_exists } => index::drop(self, keyspace, name, *if_exists),
             Change::IndexBuilt { keyspace, table, id } => Ok(index::built(self, keyspace, table, *id)),
+            Change::CreateView(new) => view::create(self, new, setting),
+            Change::AlterView { keyspace, name, if_exists, properties } => {
+                view::alter(self, keyspace, name, *if_exists, properties)
+            }
+            Change::DropView { keyspace, name, if_exists } => view::drop(self, keyspace, name, *if_exists),
+            Change::ViewBuilt { keyspace, id } => Ok(view::built(self, keyspace, *id)),
             Change::CreatePattern(pattern) => pattern::create(self, pattern),
             Change::AlterPattern { keyspace, name, if_exists, statement, settings } => {
                 pattern::alter(self, keyspace, name, *if_exists, (statement.as_ref(), settings))

@@ -5,7 +5,7 @@ use super::index::check_unindexed;
 use super::table_create::{
     UNSUPPORTED_UDT, check_counter_ttl, is_unsupported_udt, push_column, statics_need_clustering,
 };
-use super::{changed, guard, unchanged, with_table};
+use super::{changed, guard, unchanged, view};
 use crate::catalogue::Catalogue;
 use crate::change::{Applied, EffectKind, NewColumn, Setting, TableAlteration, TargetKind};
 use crate::column::{ColumnKind, DroppedColumn};
@@ -13,6 +13,7 @@ use crate::error::SchemaError;
 use crate::keyspace::Keyspace;
 use crate::table::Table;
 use model::types::DataType;
+use std::sync::Arc;
 
 pub(super) fn alter(
     catalogue: &Catalogue,
@@ -29,6 +30,11 @@ pub(super) fn alter(
             false => Err(SchemaError::TableMissing { keyspace: place.into(), table: name.into() }),
         };
     };
+    if before.view.is_some() {
+        return Err(SchemaError::invalid(
+            "Cannot use ALTER TABLE on a materialized view; use ALTER MATERIALIZED VIEW instead",
+        ));
+    }
     let mut table = Table::clone(before);
     match alteration {
         TableAlteration::Add { if_not_exists, columns } => add(&mut table, *if_not_exists, columns)?,
@@ -48,7 +54,9 @@ pub(super) fn alter(
     if table == *before {
         return Ok(unchanged(catalogue));
     }
-    let next = with_table(catalogue, keyspace, table);
+    view::check_altered(keyspace, before, &table)?;
+    let views = view::follow(keyspace, before, &table);
+    let next = with_tables(catalogue, keyspace, views.into_iter().chain([table]));
     Ok(changed(next, EffectKind::Updated, TargetKind::Table, place, name))
 }
 
@@ -59,12 +67,25 @@ pub(super) fn drop_table(
     if_exists: bool,
 ) -> Result<Applied, SchemaError> {
     guard(place, "DROP", || format!("table {place}.{name}"))?;
-    let Some((keyspace, _)) = find(catalogue, place, name) else {
+    let Some((keyspace, table)) = find(catalogue, place, name) else {
         return match if_exists {
             true => Ok(unchanged(catalogue)),
             false => Err(SchemaError::TableMissing { keyspace: place.into(), table: name.into() }),
         };
     };
+    if table.view.is_some() {
+        return Err(SchemaError::invalid(
+            "Cannot use DROP TABLE on a materialized view. Please use DROP MATERIALIZED VIEW instead.",
+        ));
+    }
+    let views: Vec<String> = keyspace.views_of(table).map(|view| view.name.to_string()).collect();
+    if !views.is_empty() {
+        // Cassandra shows the keyspace where it means the views.
+        return Err(SchemaError::Invalid(format!(
+            "Cannot drop a table when materialized views still depend on it ({place}): {}",
+            views.join(", ")
+        )));
+    }
     let mut keyspace = keyspace.clone();
     keyspace.tables.remove(name);
     let next = catalogue.with_keyspace(keyspace);
@@ -81,9 +102,27 @@ pub(super) fn truncate(catalogue: &Catalogue, place: &str, name: &str) -> Result
     if before.is_virtual() {
         return Err(SchemaError::Invalid(format!("Truncation is not supported by table {place}.{name}")));
     }
-    let mut table = Table::clone(before);
-    table.incarnation += 1;
-    Ok(Applied { catalogue: with_table(catalogue, keyspace, table), effect: None, warnings: Vec::new() })
+    if before.view.is_some() {
+        return Err(SchemaError::invalid(
+            "Cannot TRUNCATE materialized view directly; must truncate base table instead",
+        ));
+    }
+    let views = keyspace.views_of(before).map(|view| Table::clone(view));
+    let truncated = views.chain([before.clone()]).map(|mut table| {
+        table.incarnation += 1;
+        table
+    });
+    let next = with_tables(catalogue, keyspace, truncated);
+    Ok(Applied { catalogue: next, effect: None, warnings: Vec::new() })
+}
+
+/// The catalogue with these tables of the keyspace put in place of their namesakes.
+fn with_tables(catalogue: &Catalogue, keyspace: &Keyspace, tables: impl Iterator<Item = Table>) -> Catalogue {
+    let mut keyspace = keyspace.clone();
+    for table in tables {
+        keyspace.tables.insert(table.name.clone(), Arc::new(table));
+    }
+    catalogue.with_keyspace(keyspace)
 }
 
 fn find<'a>(catalogue: &'a Catalogue, place: &str, name: &str) -> Option<(&'a Keyspace, &'a Table)> {

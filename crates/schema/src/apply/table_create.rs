@@ -6,6 +6,7 @@ use crate::change::{Applied, EffectKind, NewColumn, NewTable, Setting, TargetKin
 use crate::column::{Column, ColumnKind};
 use crate::error::SchemaError;
 use crate::options::TableOptions;
+use crate::properties::Properties;
 use crate::table::{Table, TableKind};
 use model::timeuuid;
 use model::types::DataType;
@@ -32,9 +33,9 @@ pub(super) fn create(
     }
     let options = options.checked()?;
     let id = catalogue.next_table_id;
-    let uuid = table_uuid(catalogue, new, id, setting)?;
+    let uuid = table_uuid(catalogue, &new.properties, id, setting)?;
     let table = build(new, id, uuid, options)?;
-    check_name(new)?;
+    check_name(&new.keyspace, &new.name)?;
     let mut next = with_table(catalogue, keyspace, table);
     next.next_table_id = id + 1;
     Ok(changed(next, EffectKind::Created, TargetKind::Table, &new.keyspace, &new.name))
@@ -77,8 +78,7 @@ fn check_definition(new: &NewTable) -> Result<(), SchemaError> {
     Ok(())
 }
 
-fn check_name(new: &NewTable) -> Result<(), SchemaError> {
-    let NewTable { keyspace, name, .. } = new;
+pub(super) fn check_name(keyspace: &str, name: &str) -> Result<(), SchemaError> {
     if !is_word(name) {
         return Err(SchemaError::Config(format!(
             "{keyspace}.{name}: Table name must not be empty or not contain non-alphanumeric-underscore characters \
@@ -96,13 +96,13 @@ fn check_name(new: &NewTable) -> Result<(), SchemaError> {
 }
 
 /// The id that clients see: the one asked for, else one made of the time and the table's number.
-fn table_uuid(
+pub(super) fn table_uuid(
     catalogue: &Catalogue,
-    new: &NewTable,
+    properties: &Properties,
     id: u32,
     setting: &Setting,
 ) -> Result<[u8; 16], SchemaError> {
-    let Some(text) = new.properties.text("id")? else {
+    let Some(text) = properties.text("id")? else {
         let [a, b, c, d] = id.to_be_bytes();
         let node = timeuuid::clock_and_node((id & 0x3fff) as u16, [0x03, 0x50, a, b, c, d]);
         return Ok(timeuuid::from_unix_micros(setting.now_micros, node));
@@ -133,6 +133,7 @@ fn build(new: &NewTable, id: u32, uuid: [u8; 16], options: TableOptions) -> Resu
         next_column_id: 0,
         incarnation: 0,
         indexes: Vec::new(),
+        view: None,
     };
     add_key_columns(new, &mut table)?;
     let in_key = |name: &str| new.partition_key.iter().chain(&new.clustering).any(|key| key == name);

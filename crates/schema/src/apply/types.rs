@@ -181,7 +181,12 @@ pub(super) fn drop(
     let types = before.types.values().filter(in_type).map(|udt| udt.name.to_string());
     refusal("user types", types.collect())?;
     let in_table = |table: &&Arc<Table>| table.columns().any(|c| c.data_type.references_udt(place, name));
-    let tables = before.tables.values().filter(in_table).map(|table| table.name.to_string());
+    let tables = before
+        .tables
+        .values()
+        .filter(|table| table.view.is_none())
+        .filter(in_table)
+        .map(|table| table.name.to_string());
     refusal("tables", tables.collect())?;
     let mut keyspace = Keyspace::clone(before);
     keyspace.types.remove(name);

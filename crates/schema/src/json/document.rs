@@ -60,6 +60,8 @@ pub(super) struct TableEntry {
     pub dropped: Vec<DroppedEntry>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub indexes: Vec<IndexEntry>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub view: Option<ViewEntry>,
     /// Only what differs from the default, so that the text stays short and says something.
     #[serde(default, serialize_with = "changed_options")]
     pub options: TableOptions,
@@ -129,6 +131,26 @@ pub(super) struct IndexEntry {
     pub built: bool,
 }
 
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ViewEntry {
+    pub base: String,
+    pub base_id: u32,
+    pub include_all_columns: bool,
+    #[serde(rename = "where")]
+    pub restrictions: Vec<RestrictionEntry>,
+    pub built: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RestrictionEntry {
+    pub columns: Vec<String>,
+    #[serde(default, rename = "tuple", skip_serializing_if = "std::ops::Not::not")]
+    pub is_tuple: bool,
+    pub condition: String,
+}
+
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum PartEntry {
@@ -155,11 +177,12 @@ pub(super) struct PatternEntry {
 }
 
 impl Document {
-    /// Makes alike what differs without being schema: how often a table was truncated, and whether an index is built.
+    /// Makes alike what differs without being schema: how often a table was truncated, and whether an index or view is built.
     pub(super) fn forget_progress(&mut self) {
         for table in self.keyspaces.iter_mut().flat_map(|keyspace| &mut keyspace.tables) {
             table.incarnation = 0;
             table.indexes.iter_mut().for_each(|index| index.built = true);
+            table.view.iter_mut().for_each(|view| view.built = true);
         }
     }
 }

@@ -15,10 +15,13 @@ use crate::error::SchemaError;
 use document::Document;
 
 /// The newest format that is read. Raised when a text that an older server would misread becomes possible.
-pub(crate) const FORMAT: u32 = 2;
+pub(crate) const FORMAT: u32 = 3;
 
 /// What is written when nothing in the catalogue needs more, so that an older server can be gone back to.
-pub(crate) const FORMAT_WITHOUT_INDEXES: u32 = 1;
+pub(crate) const PLAIN_FORMAT: u32 = 1;
+
+/// What is written when there are indexes and no views.
+pub(crate) const FORMAT_WITH_INDEXES: u32 = 2;
 
 impl Catalogue {
     /// The text that [`Catalogue::from_json`] reads back.
@@ -34,7 +37,7 @@ impl Catalogue {
         serde_json::to_vec_pretty(&document).unwrap_or_default()
     }
 
-    /// The text without what is not schema to a driver: incarnations, and whether indexes are built.
+    /// The text without what is not schema to a driver: incarnations, and whether indexes and views are built.
     pub(crate) fn to_json_for_version(&self) -> Vec<u8> {
         let mut document = write::document(self);
         document.forget_progress();

@@ -7,6 +7,7 @@ use crate::index::{Index, IndexKind, IndexPart};
 use crate::keyspace::Keyspace;
 use crate::pattern::AccessPattern;
 use crate::table::{Table, TableKind};
+use crate::view::{View, ViewRestriction};
 use model::types::{DataType, UdtField, UdtType};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -111,6 +112,7 @@ fn table(keyspace: &str, entry: TableEntry, types: &Types) -> Result<Table, Stri
         next_column_id: entry.next_column_id,
         incarnation: entry.incarnation,
         indexes: Vec::new(),
+        view: entry.view.map(view),
     };
     for column in entry.columns {
         let place = format!(", column {}", column.name);
@@ -141,6 +143,21 @@ fn table(keyspace: &str, entry: TableEntry, types: &Types) -> Result<Table, Stri
     }
     table.indexes = entry.indexes.into_iter().map(index).collect();
     Ok(table)
+}
+
+fn view(entry: ViewEntry) -> View {
+    let restrictions = entry.restrictions.into_iter().map(|restriction| ViewRestriction {
+        columns: restriction.columns.into_iter().map(Arc::from).collect(),
+        is_tuple: restriction.is_tuple,
+        condition: restriction.condition,
+    });
+    View {
+        base: entry.base.into(),
+        base_id: entry.base_id,
+        include_all_columns: entry.include_all_columns,
+        restrictions: restrictions.collect(),
+        built: entry.built,
+    }
 }
 
 fn index(entry: IndexEntry) -> Index {

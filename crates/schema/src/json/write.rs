@@ -1,21 +1,32 @@
 //! From the catalogue to its JSON document.
 
 use super::document::*;
-use super::{FORMAT, FORMAT_WITHOUT_INDEXES};
+use super::{FORMAT, FORMAT_WITH_INDEXES, PLAIN_FORMAT};
 use crate::catalogue::Catalogue;
 use crate::column::{Column, ColumnKind};
 use crate::index::{Index, IndexKind, IndexPart};
 use crate::keyspace::{Keyspace, is_local_system_name};
 use crate::table::Table;
+use crate::view::View;
 
 pub(super) fn document(catalogue: &Catalogue) -> Document {
     let kept = catalogue.keyspaces.values().filter(|keyspace| !is_local_system_name(&keyspace.name));
-    let indexed = catalogue.tables().any(|table| !table.indexes.is_empty());
     Document {
-        format: if indexed { FORMAT } else { FORMAT_WITHOUT_INDEXES },
+        format: format(catalogue),
         host_id: None,
         next_table_id: catalogue.next_table_id,
         keyspaces: kept.map(|keyspace| keyspace_entry(keyspace)).collect(),
+    }
+}
+
+/// The oldest format that can say what is in the catalogue.
+fn format(catalogue: &Catalogue) -> u32 {
+    if catalogue.tables().any(|table| table.view.is_some()) {
+        FORMAT
+    } else if catalogue.tables().any(|table| !table.indexes.is_empty()) {
+        FORMAT_WITH_INDEXES
+    } else {
+        PLAIN_FORMAT
     }
 }
 
@@ -62,7 +73,23 @@ fn table_entry(table: &Table) -> TableEntry {
         columns: table.columns().map(column_entry).collect(),
         dropped: dropped.collect(),
         indexes: table.indexes.iter().map(index_entry).collect(),
+        view: table.view.as_ref().map(view_entry),
         options: table.options.clone(),
+    }
+}
+
+fn view_entry(view: &View) -> ViewEntry {
+    let restrictions = view.restrictions.iter().map(|restriction| RestrictionEntry {
+        columns: restriction.columns.iter().map(|name| name.to_string()).collect(),
+        is_tuple: restriction.is_tuple,
+        condition: restriction.condition.clone(),
+    });
+    ViewEntry {
+        base: view.base.to_string(),
+        base_id: view.base_id,
+        include_all_columns: view.include_all_columns,
+        restrictions: restrictions.collect(),
+        built: view.built,
     }
 }
 

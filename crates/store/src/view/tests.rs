@@ -83,7 +83,11 @@ fn conditions_are_about_the_base() {
         data_type: DataType::Text,
         descending: false,
     };
-    view.conditions.push(ViewCondition { column, comparison: Comparison::Less, values: vec![b"m".to_vec()] });
+    view.conditions.push(ViewCondition {
+        columns: vec![column],
+        comparison: Comparison::Less,
+        alternatives: vec![vec![b"m".to_vec()]],
+    });
     let payload = row(&[(BY, "a", None)]);
     for (key, there) in [("k", true), ("m", false)] {
         let key = PartitionKey::of(key.as_bytes()).unwrap();

@@ -171,8 +171,11 @@ impl<'a> Merged<'a> {
 
     /// Without filtering nothing may follow a range.
     fn check_order(&self, columns: &[Column], test: &Test) -> Result<(), QueryError> {
-        let filtering = self.rules.kind == StatementKind::Select
-            && (self.rules.allow_filtering || supports_test(self.table, columns, test));
+        let filtering = match self.rules.kind {
+            StatementKind::Select => self.rules.allow_filtering || supports_test(self.table, columns, test),
+            StatementKind::View => true,
+            StatementKind::Update | StatementKind::Delete => false,
+        };
         let Some((&last_at, last)) = self.clustering.last_key_value().filter(|_| !filtering) else {
             return Ok(());
         };

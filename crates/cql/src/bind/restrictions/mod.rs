@@ -9,9 +9,11 @@ mod indexes;
 mod merge;
 mod relation;
 mod text;
+mod view;
 
 pub use analyse::NEEDS_FILTERING;
 pub use text::relation_text;
+pub use view::bind_view_where;
 
 use super::Scope;
 use super::expr::RowScope;
@@ -29,6 +31,8 @@ pub enum StatementKind {
     Select,
     Update,
     Delete,
+    /// The definition of a materialized view.
+    View,
 }
 
 impl StatementKind {
@@ -37,6 +41,7 @@ impl StatementKind {
             StatementKind::Select => "SELECT",
             StatementKind::Update => "UPDATE",
             StatementKind::Delete => "DELETE",
+            StatementKind::View => "CREATE MATERIALIZED VIEW",
         }
     }
 }

@@ -283,19 +283,19 @@ impl RelationBinder<'_, '_> {
             }
             RelationOp::Contains => other(self, FilterOp::Contains),
             RelationOp::ContainsKey => other(self, FilterOp::ContainsKey),
-            _ if self.kind != StatementKind::Select => Err(self.unsupported()),
-            RelationOp::Ne => other(self, FilterOp::NotEqual),
-            RelationOp::NotContains => other(self, FilterOp::NotContains),
-            RelationOp::NotContainsKey => other(self, FilterOp::NotContainsKey),
-            RelationOp::NotIn => Ok(vec![Test::Other(FilterOp::NotIn, self.alternatives(receivers)?)]),
-            RelationOp::Like => {
+            RelationOp::Like if matches!(self.kind, StatementKind::Select | StatementKind::View) => {
                 one(self)?;
                 Err(QueryError::invalid(format!(
                     "LIKE restriction is only supported on properly indexed columns. {} is not valid.",
                     relation_text(relation)
                 )))
             }
-            RelationOp::IsNotNull | RelationOp::Matches => Err(self.unsupported()),
+            _ if self.kind != StatementKind::Select => Err(self.unsupported()),
+            RelationOp::Ne => other(self, FilterOp::NotEqual),
+            RelationOp::NotContains => other(self, FilterOp::NotContains),
+            RelationOp::NotContainsKey => other(self, FilterOp::NotContainsKey),
+            RelationOp::NotIn => Ok(vec![Test::Other(FilterOp::NotIn, self.alternatives(receivers)?)]),
+            RelationOp::Like | RelationOp::IsNotNull | RelationOp::Matches => Err(self.unsupported()),
         }
     }
 

@@ -90,6 +90,7 @@ pub(super) fn table(partition: &[&str], mut indexes: Vec<Index>) -> Table {
         next_column_id: 40,
         incarnation: 0,
         indexes,
+        view: None,
     }
 }
 

@@ -61,6 +61,7 @@ fn catalogue() -> Catalogue {
         next_column_id: 4,
         incarnation: 0,
         indexes: Vec::new(),
+        view: None,
     };
     let keyspace = Keyspace {
         name: "ks".into(),

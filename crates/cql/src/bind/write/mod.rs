@@ -92,6 +92,9 @@ fn using(
 /// Rules that hold for every kind of write once it is bound.
 fn check(plan: &WritePlan) -> Result<(), QueryError> {
     let refuse = |text: &str| Err(QueryError::invalid(text));
+    if plan.table.view.is_some() {
+        return refuse("Cannot directly modify a materialized view");
+    }
     if plan.is_counter() {
         if plan.ttl.is_some() {
             return refuse("Cannot provide custom TTL for counter updates");

@@ -30,9 +30,9 @@ fn base_clustering(descending: bool) -> ViewColumn {
 /// One by a column that is no key, one with the key in another order and a condition.
 fn views(first: u32) -> [ViewConfig; 2] {
     let condition = ViewCondition {
-        column: base_clustering(false),
+        columns: vec![base_clustering(false)],
         comparison: Comparison::Less,
-        values: vec![b"15".to_vec()],
+        alternatives: vec![vec![b"15".to_vec()]],
     };
     let by_column = ViewConfig {
         table: TableId(first),

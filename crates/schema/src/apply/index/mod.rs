@@ -32,6 +32,9 @@ pub(super) fn create(catalogue: &Catalogue, new: &NewIndex) -> Result<Applied, S
             false => Err(SchemaError::Invalid(format!("Index '{name}' already exists"))),
         };
     }
+    if table.view.is_some() {
+        return Err(SchemaError::invalid("Secondary indexes on materialized views aren't supported"));
+    }
     if table.is_counter() {
         return Err(SchemaError::invalid("Secondary indexes on counter tables aren't supported"));
     }

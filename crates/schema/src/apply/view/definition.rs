@@ -1,0 +1,202 @@
+//! The table that a view's definition makes of its base: columns, key, order, restrictions.
+
+use crate::change::NewView;
+use crate::column::{Column, ColumnKind};
+use crate::error::SchemaError;
+use crate::options::TableOptions;
+use crate::table::{Table, TableKind};
+use crate::view::View;
+use model::types::{DataType, java_class_name, quote_identifier};
+
+/// The view as a table without id and options.
+pub(super) fn table(base: &Table, new: &NewView) -> Result<Table, SchemaError> {
+    let selected = selected(base, new)?;
+    let mut table = Table {
+        id: 0,
+        uuid: [0; 16],
+        keyspace: base.keyspace.clone(),
+        name: new.name.as_str().into(),
+        kind: TableKind::Stored,
+        partition_key: key_columns(&selected, new, ColumnKind::PartitionKey)?,
+        clustering: key_columns(&selected, new, ColumnKind::Clustering)?,
+        statics: Vec::new(),
+        regulars: Vec::new(),
+        options: TableOptions::default(),
+        dropped: Vec::new(),
+        next_column_id: base.next_column_id,
+        incarnation: 0,
+        indexes: Vec::new(),
+        view: None,
+    };
+    apply_order(new, &mut table)?;
+    check_key(base, new, &table)?;
+    let in_key = |column: &&Column| table.primary_key().any(|key| key.id == column.id);
+    let mut regulars: Vec<Column> = selected.into_iter().filter(|column| !in_key(column)).cloned().collect();
+    regulars.sort_by(|a, b| a.name.cmp(&b.name));
+    regulars.dedup_by_key(|column| column.id);
+    table.regulars = regulars;
+    table.view = Some(View {
+        base: base.name.clone(),
+        base_id: base.id,
+        include_all_columns: matches!(new.selected, Ok(None)),
+        restrictions: new.restrictions.clone().map_err(SchemaError::Invalid)?,
+        built: false,
+    });
+    check_restrictions(base, &table)?;
+    Ok(table)
+}
+
+/// The columns of the base that the view has.
+fn selected<'b>(base: &'b Table, new: &NewView) -> Result<Vec<&'b Column>, SchemaError> {
+    let columns: Vec<&Column> = match new.selected.as_ref().map_err(SchemaError::invalid)? {
+        None => base.columns().collect(),
+        Some(names) => {
+            let find = |name: &String| {
+                base.column(name).ok_or_else(|| {
+                    let (name, place) = (quote_identifier(name), &base.keyspace);
+                    SchemaError::Invalid(format!(
+                        "Undefined column name {name} in table {place}.{}",
+                        base.name
+                    ))
+                })
+            };
+            names.iter().map(find).collect::<Result<_, _>>()?
+        }
+    };
+    match columns.iter().find(|column| column.kind == ColumnKind::Static) {
+        None => Ok(columns),
+        Some(column) => Err(SchemaError::Invalid(format!(
+            "Cannot include static column '{}' in materialized view '{}'",
+            column.name, new.name
+        ))),
+    }
+}
+
+fn key_columns(selected: &[&Column], new: &NewView, kind: ColumnKind) -> Result<Vec<Column>, SchemaError> {
+    let names = if kind == ColumnKind::Clustering { &new.clustering } else { &new.partition_key };
+    // A column that the key names twice is told where the second one stands.
+    let earlier = if kind == ColumnKind::Clustering { new.partition_key.as_slice() } else { &[] };
+    let column = |(position, name): (usize, &String)| {
+        let Some(column) = selected.iter().find(|column| *column.name == **name) else {
+            return Err(SchemaError::Invalid(format!(
+                "Unknown column '{name}' referenced in PRIMARY KEY for materialized view '{}'",
+                new.name
+            )));
+        };
+        if earlier.contains(name) || names[..position].contains(name) {
+            return Err(SchemaError::Invalid(format!(
+                "Duplicate column '{name}' in PRIMARY KEY clause for materialized view '{}'",
+                new.name
+            )));
+        }
+        check_type(column)?;
+        // A clustering column of the base keeps its direction where nothing else is said.
+        let descending = kind == ColumnKind::Clustering && column.descending;
+        Ok(Column { kind, position, descending, ..Column::clone(column) })
+    };
+    names.iter().enumerate().map(column).collect()
+}
+
+fn check_type(column: &Column) -> Result<(), SchemaError> {
+    let Column { name, data_type, .. } = column;
+    let fault = match data_type {
+        DataType::Udt(udt) if !udt.frozen => format!(
+            "Invalid non-frozen user-defined type '{}' for PRIMARY KEY column '{name}'",
+            java_class_name(data_type)
+        ),
+        other if other.is_multi_cell() => format!(
+            "Invalid non-frozen collection type '{}' for PRIMARY KEY column '{name}'",
+            java_class_name(other)
+        ),
+        other if other.references_duration() => {
+            format!("duration type is not supported for PRIMARY KEY column '{name}'")
+        }
+        _ => return Ok(()),
+    };
+    Err(SchemaError::Invalid(fault))
+}
+
+/// CLUSTERING ORDER BY, if there is one, names all clustering columns in their order.
+fn apply_order(new: &NewView, table: &mut Table) -> Result<(), SchemaError> {
+    if new.clustering_order.is_empty() {
+        return Ok(());
+    }
+    if !new.clustering_order.iter().map(|(name, _)| name).eq(&new.clustering) {
+        return Err(SchemaError::invalid(
+            "Clustering key columns must exactly match columns in CLUSTERING ORDER BY directive",
+        ));
+    }
+    for (column, (_, descending)) in table.clustering.iter_mut().zip(&new.clustering_order) {
+        column.descending = *descending;
+    }
+    Ok(())
+}
+
+/// A view has the base's whole key in its own, and at most one column more: so a row of the base is at most one of the view.
+fn check_key(base: &Table, new: &NewView, table: &Table) -> Result<(), SchemaError> {
+    let in_view = |column: &&Column| table.primary_key().any(|key| key.id == column.id);
+    let missing: Vec<&str> =
+        base.primary_key().filter(|column| !in_view(column)).map(|column| &*column.name).collect();
+    if !missing.is_empty() {
+        return Err(SchemaError::Invalid(format!(
+            "Cannot create materialized view '{}' without primary key columns {} from base table '{}'",
+            new.name,
+            missing.join(", "),
+            base.name
+        )));
+    }
+    let in_base = |column: &&Column| base.primary_key().any(|key| key.id == column.id);
+    let added: Vec<&str> =
+        table.primary_key().filter(|column| !in_base(column)).map(|column| &*column.name).collect();
+    if added.len() > 1 {
+        return Err(SchemaError::Invalid(format!(
+            "Cannot include more than one non-primary key column in materialized view primary key (got {})",
+            added.join(", ")
+        )));
+    }
+    if let Some(column) = lost_scale(base, table) {
+        return Err(SchemaError::Invalid(format!(
+            "Clustering column {} holds decimals, whose scale is not part of a clustering key; a materialized view \
+             cannot have it in its partition key. Make it a clustering column of the view",
+            column.name
+        )));
+    }
+    Ok(())
+}
+
+/// A column of the view's partition key that could not be found by what was written: ours, because the bytes of a partition
+/// key tell `1.0` from `1.00`, and those of a clustering key do not.
+fn lost_scale<'t>(base: &Table, table: &'t Table) -> Option<&'t Column> {
+    let clusters = |column: &Column| base.clustering.iter().any(|other| other.id == column.id);
+    table.partition_key.iter().find(|column| column.data_type.has_decimal() && clusters(column))
+}
+
+fn check_restrictions(base: &Table, table: &Table) -> Result<(), SchemaError> {
+    let restrictions = table.view.as_ref().map_or(&[][..], |view| &view.restrictions);
+    let is_restricted = |column: &&Column| restrictions.iter().any(|r| r.columns.contains(&column.name));
+    let mut free: Vec<&str> =
+        table.primary_key().filter(|column| !is_restricted(column)).map(|column| &*column.name).collect();
+    if !free.is_empty() {
+        free.sort_unstable();
+        return Err(SchemaError::Invalid(format!(
+            "Primary key columns {} must be restricted with 'IS NOT NULL' or otherwise",
+            free.join(", ")
+        )));
+    }
+    let in_base = |name: &str| base.primary_key().any(|key| *key.name == *name);
+    let mut illegal: Vec<&str> = restrictions
+        .iter()
+        .filter(|restriction| !restriction.is_not_null())
+        .flat_map(|restriction| restriction.columns.iter().map(|name| &**name))
+        .filter(|name| !in_base(name))
+        .collect();
+    if !illegal.is_empty() {
+        illegal.sort_unstable();
+        illegal.dedup();
+        return Err(SchemaError::Invalid(format!(
+            "Non-primary key columns can only be restricted with 'IS NOT NULL' (got: {} restricted illegally)",
+            illegal.join(", ")
+        )));
+    }
+    Ok(())
+}

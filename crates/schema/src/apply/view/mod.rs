@@ -1,0 +1,208 @@
+//! CREATE, ALTER and DROP MATERIALIZED VIEW, the word that a view has been built, and what happens to the views of a table
+//! that changes.
+//!
+//! The order of the checks is Cassandra's: what is wrong with a statement in several ways is told in its way.
+
+mod definition;
+#[cfg(test)]
+mod tests;
+
+use super::table_create::{check_name, table_uuid};
+use super::{changed, existing_keyspace, guard, unchanged, with_table};
+use crate::catalogue::Catalogue;
+use crate::change::{Applied, EffectKind, NewView, Setting, TargetKind};
+use crate::column::Column;
+use crate::error::SchemaError;
+use crate::keyspace::{Keyspace, is_local_system_name};
+use crate::options::TableOptions;
+use crate::properties::Properties;
+use crate::table::Table;
+use std::sync::Arc;
+
+const GRACE_IS_NEEDED: &str = "since this value is used to TTL undelivered updates. Setting gc_grace_seconds too low \
+                               might cause undelivered updates to expire before being replayed.";
+
+const TTL_OF_BASE: &str = "Data in a materialized view always expire at the same time than the corresponding data in \
+                           the parent table.";
+
+pub(super) fn create(
+    catalogue: &Catalogue,
+    new: &NewView,
+    setting: &Setting,
+) -> Result<Applied, SchemaError> {
+    let NewView { keyspace: place, name, base, .. } = new;
+    guard(place, "ALTER", || format!("table {place}.{base}"))?;
+    let keyspace = existing_keyspace(catalogue, place)?;
+    if new.base_keyspace != *place {
+        return Err(SchemaError::invalid(
+            "Cannot create a materialized view on a table in a different keyspace",
+        ));
+    }
+    let base = keyspace
+        .table(base)
+        .filter(|base| base.view.is_none())
+        .ok_or_else(|| SchemaError::Invalid(format!("Base table '{base}' doesn't exist")))?;
+    match keyspace.table(name) {
+        Some(taken) if taken.view.is_none() => {
+            return Err(SchemaError::Invalid(format!(
+                "Cannot create materialized view '{name}' - a table with the same name already exists"
+            )));
+        }
+        Some(_) if new.if_not_exists => return Ok(unchanged(catalogue)),
+        Some(_) => return Err(SchemaError::TableExists { keyspace: place.clone(), table: name.clone() }),
+        None => {}
+    }
+    if base.is_counter() {
+        return Err(SchemaError::invalid("Materialized views are not supported on counter tables"));
+    }
+    if base.options.gc_grace_seconds == 0 {
+        return Err(SchemaError::Invalid(format!(
+            "Cannot create materialized view '{name}' for base table '{}' with gc_grace_seconds of 0, {GRACE_IS_NEEDED}",
+            base.name
+        )));
+    }
+    let mut table = definition::table(base, new)?;
+    let options = TableOptions::read_new(&new.properties)?;
+    if options.default_time_to_live != 0 {
+        return Err(SchemaError::Invalid(format!(
+            "Cannot set default_time_to_live for a materialized view. {TTL_OF_BASE}"
+        )));
+    }
+    table.options = options.checked()?;
+    table.id = catalogue.next_table_id;
+    table.uuid = table_uuid(catalogue, &new.properties, table.id, setting)?;
+    check_name(place, name)?;
+    let mut next = with_table(catalogue, keyspace, table);
+    next.next_table_id += 1;
+    Ok(changed(next, EffectKind::Created, TargetKind::Table, place, name))
+}
+
+pub(super) fn alter(
+    catalogue: &Catalogue,
+    place: &str,
+    name: &str,
+    if_exists: bool,
+    properties: &Properties,
+) -> Result<Applied, SchemaError> {
+    check_place(place)?;
+    let Some((keyspace, before)) = find(catalogue, place, name) else {
+        return if if_exists { Ok(unchanged(catalogue)) } else { Err(missing(place, name)) };
+    };
+    if properties.has("id") {
+        return Err(SchemaError::config("Cannot alter table id."));
+    }
+    let mut table = Table::clone(before);
+    table.options = table.options.with(properties)?;
+    if table.options.gc_grace_seconds == 0 {
+        return Err(SchemaError::Invalid(format!(
+            "Cannot alter gc_grace_seconds of a materialized view to 0, {GRACE_IS_NEEDED}"
+        )));
+    }
+    if table.options.default_time_to_live > 0 {
+        return Err(SchemaError::Invalid(format!(
+            "Forbidden default_time_to_live detected for a materialized view. {TTL_OF_BASE} default_time_to_live must be \
+             set to zero, see CASSANDRA-12868 for more information"
+        )));
+    }
+    if table == **before {
+        return Ok(unchanged(catalogue));
+    }
+    let next = with_table(catalogue, keyspace, table);
+    Ok(changed(next, EffectKind::Updated, TargetKind::Table, place, name))
+}
+
+pub(super) fn drop(
+    catalogue: &Catalogue,
+    place: &str,
+    name: &str,
+    if_exists: bool,
+) -> Result<Applied, SchemaError> {
+    check_place(place)?;
+    let Some((keyspace, _)) = find(catalogue, place, name) else {
+        return if if_exists { Ok(unchanged(catalogue)) } else { Err(missing(place, name)) };
+    };
+    let mut keyspace = keyspace.clone();
+    keyspace.tables.remove(name);
+    let next = catalogue.with_keyspace(keyspace);
+    Ok(changed(next, EffectKind::Dropped, TargetKind::Table, place, name))
+}
+
+pub(super) fn built(catalogue: &Catalogue, place: &str, id: u32) -> Applied {
+    let unbuilt = |table: &&Arc<Table>| table.id == id && table.view.as_ref().is_some_and(|view| !view.built);
+    let found = catalogue
+        .keyspace(place)
+        .and_then(|keyspace| Some((keyspace, keyspace.tables.values().find(unbuilt)?)));
+    let Some((keyspace, table)) = found else { return unchanged(catalogue) };
+    let mut next = Table::clone(table);
+    next.view.iter_mut().for_each(|view| view.built = true);
+    // What drivers know of a view does not tell whether it is built, so the version stays.
+    Applied { catalogue: with_table(catalogue, keyspace, next), effect: None, warnings: Vec::new() }
+}
+
+fn find<'c>(catalogue: &'c Catalogue, place: &str, name: &str) -> Option<(&'c Keyspace, &'c Arc<Table>)> {
+    let keyspace = catalogue.keyspace(place)?;
+    Some((keyspace, keyspace.table(name).filter(|table| table.view.is_some())?))
+}
+
+/// Refuses to look for views where only the server's tables are.
+fn check_place(place: &str) -> Result<(), SchemaError> {
+    match is_local_system_name(place) {
+        true => Err(SchemaError::Invalid(format!("System keyspace '{place}' is not user-modifiable"))),
+        false => Ok(()),
+    }
+}
+
+fn missing(place: &str, name: &str) -> SchemaError {
+    SchemaError::Invalid(format!("Materialized view '{place}.{name}' doesn't exist"))
+}
+
+/// What ALTER TABLE must not do to a table with views.
+pub(super) fn check_altered(keyspace: &Keyspace, before: &Table, after: &Table) -> Result<(), SchemaError> {
+    if keyspace.views_of(before).next().is_none() {
+        return Ok(());
+    }
+    let gone = |column: &&Column| !after.columns().any(|other| other.id == column.id);
+    if let Some(column) = before.columns().find(gone) {
+        return Err(SchemaError::Invalid(format!(
+            "Cannot drop column {} on base table {} with materialized views",
+            column.name, before.name
+        )));
+    }
+    if after.options.gc_grace_seconds == 0 {
+        return Err(SchemaError::Invalid(format!(
+            "Cannot alter gc_grace_seconds of the base table of a materialized view to 0, {GRACE_IS_NEEDED}"
+        )));
+    }
+    Ok(())
+}
+
+/// The views of a table after it has changed: columns have the names and masks of the base, and those that select all have
+/// its new columns.
+pub(super) fn follow(keyspace: &Keyspace, before: &Table, after: &Table) -> Vec<Table> {
+    keyspace.views_of(before).map(|view| follow_one(view, before, after)).collect()
+}
+
+fn follow_one(view: &Table, before: &Table, after: &Table) -> Table {
+    let mut next = view.clone();
+    next.next_column_id = after.next_column_id;
+    let Table { partition_key, clustering, regulars, .. } = &mut next;
+    for column in partition_key.iter_mut().chain(clustering).chain(regulars) {
+        if let Some(base) = after.columns().find(|base| base.id == column.id) {
+            column.name = base.name.clone();
+            column.mask = base.mask.clone();
+        }
+    }
+    let Some(definition) = &mut next.view else { return next };
+    for name in definition.restrictions.iter_mut().flat_map(|restriction| &mut restriction.columns) {
+        let id = before.column(name).map(|column| column.id);
+        if let Some(renamed) = after.columns().find(|column| Some(column.id) == id) {
+            *name = renamed.name.clone();
+        }
+    }
+    if definition.include_all_columns {
+        let new = after.regulars.iter().filter(|column| column.id >= before.next_column_id);
+        next.regulars.extend(new.cloned());
+        next.regulars.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+    next
+}

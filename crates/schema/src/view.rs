@@ -1,0 +1,52 @@
+//! What makes a table a materialized view: the table it is made of, and which of its rows it has.
+
+use model::types::quote_identifier;
+use std::sync::Arc;
+
+/// The condition that every column of a view's key fulfils by being there.
+pub const IS_NOT_NULL: &str = "IS NOT NULL";
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct View {
+    /// In the same keyspace.
+    pub base: Arc<str>,
+    /// The id of the base in log and files.
+    pub base_id: u32,
+    /// `SELECT *`: columns that the base gets later become the view's too.
+    pub include_all_columns: bool,
+    /// The WHERE clause, in its order.
+    pub restrictions: Vec<ViewRestriction>,
+    /// The rows that were there before the view are in it.
+    pub built: bool,
+}
+
+/// One relation of a view's WHERE clause. The columns stand apart from the rest, because they may be renamed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ViewRestriction {
+    pub columns: Vec<Arc<str>>,
+    /// Written as `(a, b)`.
+    pub is_tuple: bool,
+    /// Operator and value as CQL: `IS NOT NULL`, `> 1`, `IN (1, 2)`.
+    pub condition: String,
+}
+
+impl View {
+    /// As `system_schema.views.where_clause` shows it.
+    pub fn where_clause(&self) -> String {
+        self.restrictions.iter().map(ViewRestriction::text).collect::<Vec<_>>().join(" AND ")
+    }
+}
+
+impl ViewRestriction {
+    pub fn is_not_null(&self) -> bool {
+        self.condition == IS_NOT_NULL
+    }
+
+    /// The relation as CQL.
+    pub fn text(&self) -> String {
+        let columns: Vec<String> = self.columns.iter().map(|name| quote_identifier(name)).collect();
+        let columns = columns.join(", ");
+        let condition = &self.condition;
+        if self.is_tuple { format!("({columns}) {condition}") } else { format!("{columns} {condition}") }
+    }
+}
