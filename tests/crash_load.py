@@ -16,6 +16,8 @@ SCHEMA = [
     "CREATE INDEX IF NOT EXISTS by_v ON crash.rows (v)",
     "CREATE INDEX IF NOT EXISTS by_tag ON crash.rows (tags)",
     "CREATE INDEX IF NOT EXISTS by_s ON crash.rows (s)",
+    "CREATE MATERIALIZED VIEW IF NOT EXISTS crash.rows_by_v AS SELECT k, c, v, tags FROM crash.rows"
+    " WHERE v IS NOT NULL AND k IS NOT NULL AND c IS NOT NULL PRIMARY KEY (v, k, c)",
     "CREATE TABLE IF NOT EXISTS crash.left (id int PRIMARY KEY, v int)",
     "CREATE TABLE IF NOT EXISTS crash.right (id int PRIMARY KEY, v int)",
     "CREATE TABLE IF NOT EXISTS crash.claims (id int PRIMARY KEY, owner int)",
@@ -46,8 +48,9 @@ REGISTERS = 3
 EVENTS_PER_REGISTER_MAX = 60
 
 
-def check_indexes(session):
-    """For every value that rows have: what an index leads to is what reading everything finds. What is wrong, and how many were asked."""
+def check_projections(session):
+    """For every value that rows have: what an index leads to is what reading everything finds; and the view has just the rows it should.
+    What is wrong, and how many values were asked for."""
     rows = list(session.execute("SELECT k, c, v, tags, s FROM crash.rows"))
     asked = {
         "v = %s": {row.v: set() for row in rows if row.v is not None},
@@ -63,6 +66,10 @@ def check_indexes(session):
         if row.s is not None:
             asked["s = %s"][row.s].add(place)
     problems = []
+    plain = lambda rows: {(row.v, row.k, row.c, frozenset(row.tags or ())) for row in rows if row.v is not None}
+    view = list(session.execute("SELECT k, c, v, tags FROM crash.rows_by_v"))
+    if len(view) != len(plain(view)) or plain(view) != plain(rows):
+        problems.append(f"view: only here {sorted(plain(view) - plain(rows), key=str)[:3]}, missing {sorted(plain(rows) - plain(view), key=str)[:3]}")
     for relation, values in asked.items():
         for value, expected in values.items():
             found = [(row.k, row.c) for row in session.execute(f"SELECT k, c FROM crash.rows WHERE {relation}", (value,))]

@@ -4,7 +4,7 @@ Run by `./test crash` inside the Python driver's environment: `kill9.py BINARY R
 same folder (by turns with durability `sync` and `periodic`: a killed process loses nothing with either), checks everything
 acknowledged so far, writes from several threads (inserts, updates, sets, statics, every kind of deletion, logged batches over
 two tables, conditional writes and deletes, counters, compare-and-set registers), and kills the server at a random moment. The rows
-have indexes; after every restart they must lead to what reading everything finds.
+have indexes and a view; after every restart they must lead to what reading everything finds, and have just the rows they should.
 What is written and how it is checked: `crash_load.py`; registers are checked for linearizability: `linearizable.py`.
 Prints one line per round and, last, `N passed, N failed`. `SEED=n` repeats a run's choices.
 """
@@ -21,7 +21,7 @@ import time
 from cassandra.cluster import Cluster, ExecutionProfile, EXEC_PROFILE_DEFAULT
 from cassandra.policies import FallthroughRetryPolicy, RoundRobinPolicy
 
-from crash_load import SCHEMA, STATEMENTS, Registers, Worker, check_indexes
+from crash_load import SCHEMA, STATEMENTS, Registers, Worker, check_projections
 from linearizable import check_the_checker
 
 WORKERS = 4
@@ -84,11 +84,11 @@ def main(binary, rounds):
             if registers:
                 wrong, events = registers.check(session)
                 problems += wrong
-            wrong, looked_up = check_indexes(session)
+            wrong, looked_up = check_projections(session)
             problems += wrong
             print(f"round {number} {durability}: open {opened * 1000:.0f} ms, {sum(sum(w.done.values()) for w in workers)} statements "
                   f"acknowledged so far, {events} register events, "
-                  f"{looked_up} values looked up in indexes{': ' + '; '.join(problems) if problems else ''}", flush=True)
+                  f"{looked_up} values looked up in indexes, view compared{': ' + '; '.join(problems) if problems else ''}", flush=True)
             failed += bool(problems)
             passed += not problems
             if number < rounds:
