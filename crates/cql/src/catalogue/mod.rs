@@ -182,9 +182,18 @@ fn table_config(table: &Table) -> TableConfig {
         incarnation: table.incarnation,
         compression: compression(&table.options),
         compaction: compaction(&table.options),
-        gc_grace_seconds: table.options.gc_grace_seconds,
+        gc_grace_seconds: grace_seconds(table),
         indexes: table.indexes.iter().filter_map(|index| query::index::config(table, index)).collect(),
         views: Vec::new(),
+    }
+}
+
+/// How long tombstones are kept. In a view that is being built for as long as that takes: the build writes rows as they were
+/// when it read them, and the deletion of such a row must still be there then.
+fn grace_seconds(table: &Table) -> u32 {
+    match &table.view {
+        Some(view) if !view.built => u32::MAX,
+        _ => table.options.gc_grace_seconds,
     }
 }
 

@@ -447,11 +447,18 @@ fn a_crash_leaves_the_rest_of_a_view_to_the_next_start() {
     let world = with_rows();
     // Some pages are copied, then nobody goes on.
     world.store.arm(5, Event::Fail);
-    world.run(VIEW);
+    world.run(&format!("{VIEW} WITH gc_grace_seconds = 0"));
     let again = World::open(world.store.clone());
     assert_eq!((again.left(), views_built(&again)), (1, 0));
+    let grace = || {
+        let (_, catalogue) = again.dialect.shared.load();
+        let id = TableId(catalogue.table("k", "m").unwrap().id);
+        again.store.tables.borrow().iter().find(|table| table.id == id).unwrap().gc_grace_seconds
+    };
+    assert_eq!(grace(), u32::MAX, "no deletion may be forgotten while rows of before are copied");
     again.run("UPDATE t SET v = 0xff WHERE k = 0 AND c = 0");
     again.resume().unwrap();
+    assert_eq!(grace(), 0);
     assert_eq!((again.rows("SELECT * FROM m"), views_built(&again)), (8, 1));
     assert_eq!(again.rows("SELECT * FROM m WHERE c = 0 AND v = 0xff ALLOW FILTERING"), 1);
 }
