@@ -289,9 +289,10 @@ impl<'p, 'c> Collector<'p, 'c> {
         if self.count == 1 {
             self.expect_more();
         }
-        // Only behind a full page does the place of the last row matter.
+        // Only behind a full page does the place of the last row matter. A table without clustering has one row per
+        // partition, which ends with it.
         if self.full() {
-            self.mark(clustering);
+            self.mark(clustering.filter(|_| !self.plan.table.clustering.is_empty()));
         }
         let flow = self.counted();
         // Whoever got all the rows that they asked for asks again, as with Cassandra: clients count on it, and nothing
