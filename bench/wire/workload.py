@@ -17,7 +17,10 @@ SCHEMA = [
     "CREATE KEYSPACE IF NOT EXISTS cost WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
     *(f"CREATE TABLE IF NOT EXISTS cost.{name} (sensor_id uuid, day int, ts timestamp, temperature double, battery int, "
       "state text, raw blob, PRIMARY KEY ((sensor_id, day), ts)) WITH CLUSTERING ORDER BY (ts DESC)"
-      for name in ("history", "readings")),
+      for name in ("history", "readings", "indexed", "viewed")),
+    "CREATE INDEX IF NOT EXISTS by_battery ON cost.indexed (battery)",
+    "CREATE MATERIALIZED VIEW IF NOT EXISTS cost.viewed_by_battery AS SELECT * FROM cost.viewed WHERE battery IS NOT NULL AND sensor_id IS NOT NULL "
+    "AND day IS NOT NULL AND ts IS NOT NULL PRIMARY KEY (battery, sensor_id, day, ts)",
     "CREATE TABLE IF NOT EXISTS cost.claims (name text PRIMARY KEY, owner bigint, note text)",
     "CREATE TABLE IF NOT EXISTS cost.orders (order_id uuid PRIMARY KEY, customer bigint, placed timestamp, cents bigint, note text)",
     "CREATE TABLE IF NOT EXISTS cost.orders_by_customer (customer bigint, placed timestamp, order_id uuid, cents bigint, "
@@ -30,6 +33,9 @@ POINT = "SELECT temperature, battery, state, raw FROM cost.{} WHERE sensor_id = 
 STATEMENTS = {
     "load": f"INSERT INTO cost.history {COLUMNS}",
     "insert": f"INSERT INTO cost.readings {COLUMNS}",
+    "insert_indexed": f"INSERT INTO cost.indexed {COLUMNS}",
+    "insert_viewed": f"INSERT INTO cost.viewed {COLUMNS}",
+    "read_index": "SELECT temperature, state, raw FROM cost.indexed WHERE battery = ? LIMIT 1",
     "read_file": POINT.format("history"),
     "read_memory": POINT.format("readings"),
     "newest_100": "SELECT ts, temperature, battery, state, raw FROM cost.history WHERE sensor_id = ? AND day = ? LIMIT 100",
@@ -39,7 +45,8 @@ STATEMENTS = {
     "batch_text": f"BEGIN BATCH {ORDER}; {INDEX}; APPLY BATCH",
 }
 # What is measured, in this order: the reads of memory want the rows of the inserts before them.
-KINDS = ["read_file", "newest_100", "insert", "read_memory", "lwt_insert", "batch", "batch_text"]
+KINDS = ["read_file", "newest_100", "insert", "read_memory", "lwt_insert", "batch", "batch_text", "insert_indexed",
+         "read_index", "insert_viewed"]
 
 # The slot for what watches requests: the same operations once more after patterns are declared and the review is enforced.
 WATCHED = {"read_watched": "read_file", "insert_watched": "insert"}
@@ -74,12 +81,14 @@ class Workload:
 
     def one(self, kind, i, stream):
         chosen = random.Random(i)
-        if kind in ("insert", "load"):
+        if kind in ("insert", "load", "insert_indexed", "insert_viewed"):
             return execute(stream, self.ids[kind], row(i), timestamp=EPOCH_MS * 1000 + i)
         if kind == "read_file":
             return execute(stream, self.ids[kind], row(chosen.randrange(SENSORS * ROWS))[:3])
         if kind == "read_memory":
             return execute(stream, self.ids[kind], row(chosen.randrange(self.done["insert"]))[:3])
+        if kind == "read_index":
+            return execute(stream, self.ids[kind], row(chosen.randrange(self.done["insert_indexed"]))[4:5])
         if kind == "newest_100":
             return execute(stream, self.ids[kind], row(i)[:2])
         if kind == "lwt_insert":
