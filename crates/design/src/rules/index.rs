@@ -13,7 +13,8 @@ use cql_syntax::ast::NativeType;
 pub static RULE: Rule = Rule {
     id: "index-misuse",
     title: "an index on a core pattern, on few values, on nearly unique values, or on a column that changes a lot",
-    why: "An index is local to each node, so a read by it alone asks every node. For few values each answers with a large part of the table; \
+    why: "On a Cassandra cluster an index is local to each node, so a read by it alone asks every node (one Partita looks it up in one place, and then \
+          reads row by row). For few values each answers with a large part of the table; \
           for unique values all but one answer in vain; each change of the column leaves a tombstone in the index.",
     bad: "CREATE TABLE users (user_id uuid PRIMARY KEY, email text, status text);\nCREATE INDEX ON users (status);",
     good: "CREATE TABLE users_by_email (email text PRIMARY KEY, user_id uuid);",
@@ -94,7 +95,7 @@ fn judge(
             (
                 Severity::Error,
                 format!(
-                    "{} reads/s go through the index on {name}, and each asks every node{why}",
+                    "{} reads/s go through the index on {name}, and on a cluster each asks every node{why}",
                     units::count(rate)
                 ),
             )
@@ -102,14 +103,14 @@ fn judge(
         (Some(why), None) => (
             Severity::Warning,
             format!(
-                "an index on {name} of {} asks every node: {why}; declare peak_rate if such reads are rare",
+                "on a cluster an index on {name} of {} asks every node: {why}; declare peak_rate if such reads are rare",
                 table.name
             ),
         ),
         (None, None) if scattered.iter().any(|a| a.pattern.is_some()) => (
             Severity::Warning,
             format!(
-                "a declared pattern depends on the index on {name}, which asks every node; declare peak_rate to settle whether it is a core pattern"
+                "a declared pattern depends on the index on {name}, which asks every node of a cluster; declare peak_rate to settle whether it is a core pattern"
             ),
         ),
         (None, None) => return None,
