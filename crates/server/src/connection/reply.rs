@@ -128,8 +128,24 @@ pub fn unprepared_answer(shard: &Shard, peer: &Peer, head: Head, trace_id: Optio
             let change = wire_change(change);
             // Nobody listening is no error.
             let _ = shard.shared.events.send(Event::Schema(change.clone()));
+            tell_of_views(shard, &change);
             Response::SchemaChange(change).encode(&reply, &mut peer.outbox.borrow_mut());
         }
+    }
+}
+
+/// A table that was altered takes its views along, and drivers keep what they know of each by its own name.
+fn tell_of_views(shard: &Shard, change: &cql_wire::SchemaChange) {
+    let (cql_wire::ChangeKind::Updated, cql_wire::ChangeTarget::Table { name }) =
+        (change.kind, &change.target)
+    else {
+        return;
+    };
+    let (_, catalogue) = shard.dialect.catalogue();
+    let Some(keyspace) = catalogue.keyspace(&change.keyspace) else { return };
+    for view in keyspace.table(name).into_iter().flat_map(|table| keyspace.views_of(table)) {
+        let target = cql_wire::ChangeTarget::Table { name: view.name.to_string() };
+        let _ = shard.shared.events.send(Event::Schema(cql_wire::SchemaChange { target, ..change.clone() }));
     }
 }
 
