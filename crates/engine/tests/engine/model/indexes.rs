@@ -11,7 +11,7 @@ use store::{Flow, Partitions, Read, ReadEnd, Sink, Slice, Store, TableConfig, Ta
 /// Tables of entries have these ids and the following ones.
 const FIRST_INDEX: u32 = 100;
 
-/// On simple and multi-cell columns, of rows and of the static row.
+/// On simple and multi-cell columns, of rows and of the static row, and on the clustering key.
 fn sources() -> Vec<Source> {
     let data_type = DataType::Blob;
     let cell = |column| Source::Cell { column, data_type: DataType::Blob };
@@ -21,7 +21,8 @@ fn sources() -> Vec<Source> {
         cell(10),
         Source::Value { column: 3, data_type: data_type.clone(), map_key: None },
         Source::Path { column: 3, data_type: data_type.clone() },
-        Source::Entry { column: 12, key: data_type.clone(), value: data_type },
+        Source::Entry { column: 12, key: data_type.clone(), value: data_type.clone() },
+        Source::Clustering { columns: vec![(data_type, false)] },
     ]
 }
 
@@ -54,6 +55,13 @@ struct Shown<'i> {
 impl Shown<'_> {
     fn cells(&mut self, clustering: Option<&[u8]>, row: RowView<'_>) -> Flow {
         let Some(key) = self.key.clone() else { return Flow::Stop };
+        if let (Source::Clustering { .. }, Some(clustering)) = (&self.index.source, clustering) {
+            let mut value = Vec::new();
+            model::comparable::decode(&DataType::Blob, false, clustering, &mut value).unwrap();
+            let partition = self.index.partition_of(&value).unwrap();
+            self.places.entry(partition).or_default().insert((key, Some(clustering.to_vec())));
+            return Flow::Continue;
+        }
         let column = self.index.source.column();
         for cell in row.cells().filter(|cell| Some(cell.column) == column) {
             if let Some(partition) = self.partition_for(&cell) {
