@@ -10,6 +10,7 @@ STARTUP, QUERY, READY, RESULT, PREPARE, EXECUTE, BATCH, ERROR = 0x01, 0x07, 0x02
 LOCAL_ONE, LOCAL_QUORUM, LOCAL_SERIAL = 0x0A, 0x06, 0x09
 VALUES, PAGE_SIZE, SERIAL, TIMESTAMP = 0x01, 0x04, 0x10, 0x20
 PAGE_ROWS = 5000
+OPTIONS, SUPPORTED = 0x05, 0x06
 
 
 def short_bytes(value):
@@ -49,6 +50,13 @@ class Connection:
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.received = b""
         self.ask(STARTUP, struct.pack(">H", 1) + short_bytes(b"CQL_VERSION") + short_bytes(b"3.0.0"), READY)
+
+    def shard(self):
+        """The shard that serves this connection."""
+        answer = self.ask(OPTIONS, b"", SUPPORTED)
+        at = answer.index(b"SCYLLA_SHARD\0\1") + len(b"SCYLLA_SHARD\0\1")
+        length = struct.unpack_from(">H", answer, at)[0]
+        return int(answer[at + 2:at + 2 + length])
 
     def ask(self, opcode, body, expected=RESULT):
         self.socket.sendall(frame(opcode, 1, body))

@@ -4,12 +4,14 @@ import subprocess
 
 
 class Server:
-    """One running `partita serve --shards 1` on a data folder."""
+    """One running `partita serve` on a data folder."""
 
-    def __init__(self, binary, folder, durability="periodic", wrapper=()):
+    def __init__(self, binary, folder, durability="periodic", wrapper=(), shards=1):
         self.errors = open(f"{folder}.err", "ab")
-        command = [*wrapper, binary, "serve", "--data", folder, "--shards", "1", "--cql", "127.0.0.1:0", "--http", "127.0.0.1:0",
-                   "--no-shard-aware", "--durability", durability, "--log", "warn"]
+        # Only a server with a shard-aware port tells which shard serves a connection.
+        aware = ["--no-shard-aware"] if shards == 1 else ["--cql-shard-aware", "127.0.0.1:0"]
+        command = [*wrapper, binary, "serve", "--data", folder, "--shards", str(shards), "--cql", "127.0.0.1:0", "--http", "127.0.0.1:0",
+                   *aware, "--durability", durability, "--log", "warn"]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.errors, text=True)
         for line in self.process.stdout:
             found = re.match(r"listening cql 127\.0\.0\.1:(\d+)", line)

@@ -7,6 +7,7 @@ import random
 import struct
 import uuid
 
+import owner
 from client import execute, logged_batch
 
 SENSORS, ROWS, DAY = 100, 300, 19675
@@ -65,28 +66,35 @@ def sensor(number):
     return uuid.UUID(int=(number * 0x9E3779B97F4A7C15F39CC0605CEDC835) % (1 << 128), version=4).bytes
 
 
-def row(i):
+def row(i, fleet=range(SENSORS)):
     """The i-th reading of a fleet whose sensors report in turn."""
     chance = random.Random(i)
-    return [sensor(i % SENSORS), struct.pack(">i", DAY), big(EPOCH_MS + i // SENSORS * 60_000),
+    return [sensor(fleet[i % len(fleet)]), struct.pack(">i", DAY), big(EPOCH_MS + i // len(fleet) * 60_000),
             struct.pack(">d", 15 + chance.random() * 20), struct.pack(">i", i % 1024), STATES[i % 4], chance.randbytes(31)]
+
+
+def fleets(shards):
+    """The sensors whose partitions each shard owns."""
+    owner_of = lambda number: owner.shard([sensor(number), struct.pack(">i", DAY)], shards)
+    return [[number for number in range(SENSORS) if owner_of(number) == shard] for shard in range(shards)]
 
 
 class Workload:
     """Frames for one server: holds the prepared ids and how far each kind has come."""
 
-    def __init__(self, connection, done=None):
+    def __init__(self, connection, done=None, fleet=range(SENSORS)):
+        self.fleet = fleet
         self.ids = {name: connection.prepare(text) for name, text in STATEMENTS.items()}
         self.done = dict(done or dict.fromkeys(STATEMENTS, 0))
 
     def one(self, kind, i, stream):
         chosen = random.Random(i)
         if kind in ("insert", "load", "insert_indexed", "insert_viewed"):
-            return execute(stream, self.ids[kind], row(i), timestamp=EPOCH_MS * 1000 + i)
+            return execute(stream, self.ids[kind], row(i, self.fleet), timestamp=EPOCH_MS * 1000 + i)
         if kind == "read_file":
             return execute(stream, self.ids[kind], row(chosen.randrange(SENSORS * ROWS))[:3])
         if kind == "read_memory":
-            return execute(stream, self.ids[kind], row(chosen.randrange(self.done["insert"]))[:3])
+            return execute(stream, self.ids[kind], row(chosen.randrange(self.done["insert"]), self.fleet)[:3])
         if kind == "read_index":
             return execute(stream, self.ids[kind], row(chosen.randrange(self.done["insert_indexed"]))[4:5])
         if kind == "newest_100":

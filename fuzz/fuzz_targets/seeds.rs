@@ -1,5 +1,6 @@
-//! Writes the seeds: `seeds DIR` fills DIR/frames with real requests in every version and framing, and DIR/statements
-//! with every statement of the parser's tables.
+//! Writes the seeds: `seeds DIR` fills DIR/frames with real requests in every version and framing, DIR/statements with
+//! every statement of the parser's tables, DIR/restore with parts of a golden data folder, and DIR/paging, DIR/control,
+//! DIR/http and DIR/review_dynamo with a few of each.
 
 // Brings the symbols that the coverage instrumentation calls.
 use libfuzzer_sys as _;
@@ -17,7 +18,22 @@ fn main() {
     let statements = statements();
     write(&Path::new(&dir).join("frames"), &frames);
     write(&Path::new(&dir).join("statements"), &statements);
-    println!("{} frames, {} statements", frames.len(), statements.len());
+    write(&Path::new(&dir).join("paging"), &paging());
+    write(&Path::new(&dir).join("control"), &lines(&["snapshot\n", "snapshot", "snap\nshot\n", "GET / HTTP/1.1\r\n\r\n"]));
+    write(
+        &Path::new(&dir).join("http"),
+        &lines(&[
+            "GET /health HTTP/1.1\r\nHost: x\r\n\r\n",
+            "GET /metrics HTTP/1.0\r\n\r\nGET /health HTTP/1.1\r\n\r\n",
+            "POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc",
+            "PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+            "HEAD /health HTTP/1.1\r\nConnection: upgrade\r\nUpgrade: h2c\r\nExpect: 100-continue\r\n\r\n",
+        ]),
+    );
+    write(&Path::new(&dir).join("review_dynamo"), &definitions());
+    let restores = restores();
+    write(&Path::new(&dir).join("restore"), &restores);
+    println!("{} frames, {} statements, {} parts of a backup", frames.len(), statements.len(), restores.len());
 }
 
 fn write(dir: &Path, seeds: &[Vec<u8>]) {
@@ -25,6 +41,62 @@ fn write(dir: &Path, seeds: &[Vec<u8>]) {
     for (index, seed) in seeds.iter().enumerate() {
         fs::write(dir.join(format!("seed-{index:04}")), seed).expect("a seed");
     }
+}
+
+fn lines(texts: &[&str]) -> Vec<Vec<u8>> {
+    texts.iter().map(|text| text.as_bytes().to_vec()).collect()
+}
+
+/// The examples of the rules for DynamoDB, and a little YAML and Terraform; the first byte chooses the language.
+fn definitions() -> Vec<Vec<u8>> {
+    let rules = design::rules::all().filter(|rule| design::rules::is_dynamo(rule));
+    let mut seeds: Vec<Vec<u8>> = rules.flat_map(|rule| [rule.bad, rule.good]).map(|text| [&[0], text.as_bytes()].concat()).collect();
+    let yaml = "Resources:\n  T:\n    Type: AWS::DynamoDB::Table\n    Properties:\n      TableName: !Sub \"${A}-t\"\n      KeySchema:\n        - {AttributeName: pk, KeyType: HASH}\n";
+    let terraform = "resource \"aws_dynamodb_table\" \"t\" {\n  name = \"t\"\n  hash_key = \"pk\"\n  ttl {\n    attribute_name = \"e\"\n  }\n  x = <<EOT\ny\nEOT\n}\n";
+    seeds.push([&[1], yaml.as_bytes()].concat());
+    seeds.push([&[2], terraform.as_bytes()].concat());
+    seeds
+}
+
+/// Paging states of both kinds without their checksums, which the target adds.
+fn paging() -> Vec<Vec<u8>> {
+    let mut sequence = vec![1, 1, 7, 12];
+    sequence.extend_from_slice(&[0x80, 0, 0, 0, 0, 0, 0, 1, 0, 4, 1, 2]);
+    sequence.extend_from_slice(&[1, 2, 3, 4, 1, 1, 9, 0]);
+    let merge = vec![1, 2, 7, 1, 100, 2, 1, 2, 3, 4, 0, 5, 0, 1, 0];
+    vec![sequence, merge]
+}
+
+/// Parts of the golden folders, by way of the modes of the target that take them.
+fn restores() -> Vec<Vec<u8>> {
+    let golden = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/partita/tests/golden/2026-11"));
+    let mut seeds = Vec::new();
+    let mut add = |mode: u8, bytes: &[u8]| seeds.push([&[mode], bytes].concat());
+    let word = |bytes: &[u8], at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("a word")) as usize;
+    for folder in ["closed", "killed"] {
+        let manifest = fs::read(golden.join(folder).join("MANIFEST")).expect("a manifest");
+        add(0, &manifest);
+        let mut at = 8;
+        while at + 8 < manifest.len() {
+            let end = (at + 8 + word(&manifest, at)).min(manifest.len());
+            add(1, &manifest[at + 8..end]);
+            add(2, &manifest[at + 8..end].repeat(2));
+            at = end;
+        }
+        let catalogue = fs::read(golden.join(folder).join("CATALOGUE")).expect("a catalogue");
+        add(3, &catalogue[20..]);
+        for table in fs::read_dir(golden.join(folder).join("tables")).expect("tables") {
+            add(5, &fs::read(table.expect("a table").path()).expect("a table"));
+        }
+    }
+    let log = fs::read(golden.join("killed/log/0000000000000001.log")).expect("a segment");
+    let mut at = 32;
+    while at + 16 < log.len() && word(&log, at) > 0 {
+        let end = (at + 16 + word(&log, at)).min(log.len());
+        add(4, &log[at + 16..end].repeat(2));
+        at = end;
+    }
+    seeds
 }
 
 fn statements() -> Vec<Vec<u8>> {

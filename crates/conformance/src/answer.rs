@@ -1,6 +1,6 @@
 //! An answer as lines of text that a person can read and a test can compare.
 
-use crate::column_type::{data_type, type_text};
+use client::column_type::{data_type, type_text};
 use cql_wire::{ChangeTarget, ColumnSpec, ErrorKind, Prefix, Response, Rows};
 use model::literal::format_literal;
 

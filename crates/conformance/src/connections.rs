@@ -1,6 +1,6 @@
 //! The connections of one scenario: the first for most statements, others by protocol version and role.
 
-use crate::client::{Client, ClientError};
+use client::{Client, ClientError};
 use cql_wire::Version;
 use std::net::SocketAddr;
 
@@ -44,8 +44,8 @@ impl Connections {
             Some(at) => at,
             None => {
                 let login = key.login.as_ref().map(|(role, password)| (role.as_str(), password.as_str()));
-                let login = login.unwrap_or(crate::client::FIRST_LOGIN);
-                match Client::login(self.address, key.version, login)? {
+                let login = login.unwrap_or(client::FIRST_LOGIN);
+                match Client::login(self.address, key.version, login, crate::answer::lines)? {
                     Ok(mut client) => {
                         client.must(&format!("USE {}", self.keyspace))?;
                         self.open.push((key.clone(), client));

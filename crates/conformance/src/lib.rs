@@ -5,8 +5,6 @@
 //! client sees. Does not start servers.
 
 pub mod answer;
-pub mod client;
-pub mod column_type;
 pub mod compare;
 pub mod connections;
 pub mod known;

@@ -1,10 +1,10 @@
 //! Runs scenarios on a server: to record what it answers, or to compare with what was recorded.
 
-use crate::client::{Client, ClientError};
 use crate::compare;
 use crate::connections::Connections;
 use crate::scenario::{File, Item, Step};
 pub use crate::step::run_step;
+use client::{Client, ClientError};
 use model::literal::format_literal;
 use model::types::DataType;
 use std::net::SocketAddr;

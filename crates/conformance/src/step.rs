@@ -1,10 +1,10 @@
 //! One statement of a scenario as messages to a server, and the answer as lines.
 
 use crate::answer;
-use crate::client::{Client, ClientError, Statement};
-use crate::column_type::data_type;
 use crate::compare;
 use crate::scenario::Options;
+use client::column_type::data_type;
+use client::{Client, ClientError, Statement};
 use cql_wire::{
     Batch, BatchList, BatchQuery, BatchType, Consistency, QueryParams, Request, Response, Value, ValueList,
     flags,

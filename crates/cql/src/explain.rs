@@ -5,6 +5,7 @@
 
 use crate::bind::{Scope, markers::Markers, select, write};
 use cql_syntax::ast::{Explain, Select, Statement};
+use database::shape::Class;
 use model::types::{DataType, quote_identifier};
 use query::restrict::{ClusteringRestriction, PartitionRestriction, Restrictions, Terms};
 use query::select::SelectPlan;
@@ -17,12 +18,6 @@ use schema::Table;
 pub struct ExplainPlan {
     lines: Vec<(&'static str, String)>,
 }
-
-/// How the cost of a statement grows.
-const SINGLE: &str = "single partition";
-const BOUNDED: &str = "bounded";
-const UNBOUNDED: &str = "unbounded";
-const INDEXED: &str = "index";
 
 pub fn bind(scope: Scope<'_>, explain: &Explain, markers: &mut Markers) -> Result<ExplainPlan, QueryError> {
     let mut plan = ExplainPlan { lines: Vec::new() };
@@ -79,7 +74,7 @@ impl ExplainPlan {
         };
         self.say("statement", "SELECT");
         self.say("table", table_name(&plan.table));
-        self.say("class", select_class(&plan));
+        self.say("class", select_class(&plan).word());
         self.say("partitions", read_partitions(&plan));
         self.say("path", read_path(&plan));
         if !plan.filters.is_empty() {
@@ -111,14 +106,14 @@ impl ExplainPlan {
         self.say("table", table_name(&plan.table));
         match &plan.keys {
             Keys::Values { .. } => {
-                self.say("class", SINGLE);
+                self.say("class", Class::Single.word());
                 self.say("partitions", "1");
                 let row = if plan.statics_only { "the static row" } else { "one row" };
                 self.say("path", format!("writes {row}"));
             }
             Keys::Where(restrictions) => {
                 let single = restrictions.partitions.is_single();
-                self.say("class", if single { SINGLE } else { BOUNDED });
+                self.say("class", if single { Class::Single } else { Class::Bounded }.word());
                 self.say("partitions", partitions_text(restrictions));
                 let rows = match (
                     plan.statics_only,
@@ -151,12 +146,12 @@ fn table_name(table: &Table) -> String {
     format!("{}.{}", quote_identifier(&table.keyspace), quote_identifier(&table.name))
 }
 
-fn select_class(plan: &SelectPlan) -> &'static str {
+pub(crate) fn select_class(plan: &SelectPlan) -> Class {
     match &plan.restrictions.partitions {
-        PartitionRestriction::Range(_) if plan.index.is_some() => INDEXED,
-        PartitionRestriction::Range(_) => UNBOUNDED,
-        partitions if partitions.is_single() => SINGLE,
-        PartitionRestriction::Keys { .. } => BOUNDED,
+        PartitionRestriction::Range(_) if plan.index.is_some() => Class::Index,
+        PartitionRestriction::Range(_) => Class::Unbounded,
+        partitions if partitions.is_single() => Class::Single,
+        PartitionRestriction::Keys { .. } => Class::Bounded,
     }
 }
 

@@ -30,7 +30,7 @@ impl<S: Store> Dialect<S> {
         request: Request<'_>,
     ) -> Option<Result<Answer, QueryError>> {
         match &prepared.plan {
-            Plan::Select(_) => at_once(self.execute(session, prepared, request)),
+            Plan::Select(select) => at_once(self.select(session, prepared, select, request)),
             _ => None,
         }
     }
@@ -48,10 +48,13 @@ impl<S: Store> Dialect<S> {
         if let Err(error) = self.check_values(prepared, &request) {
             return Some(Err(error));
         }
-        if session.role.is_some()
-            && let Err(error) = at_once(roles::authorize(self, session, prepared, request.now_micros))?
-        {
-            return Some(Err(error));
+        if session.role.is_some() {
+            match at_once(roles::authorize(self, session, prepared, request.now_micros))? {
+                Ok(roles::Sight::Clear) => {}
+                // The answer has masks.
+                Ok(roles::Sight::Masked) => return None,
+                Err(error) => return Some(Err(error)),
+            }
         }
         let ctx = self.context(request);
         let write = match &prepared.plan {
@@ -117,7 +120,8 @@ pub fn decided(plan: &WritePlan, outcome: &CasOutcome, now_seconds: u32) -> Rows
     write::conditional_answer(plan, outcome, now_seconds)
 }
 
-/// The result of a future that is ready when it is first asked.
+/// The result of a future that is ready when it is first asked. Inlined, or the future would be copied.
+#[inline(always)]
 fn at_once<T>(future: impl Future<Output = T>) -> Option<T> {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => Some(value),

@@ -1,16 +1,18 @@
-//! The CQL dialect: binds syntax trees to query plans, keeps the catalogue, serves system tables,
-//! answers DESCRIBE. Transport-free: the server and the embedding API both call it.
+//! The CQL dialect: binds syntax trees to query plans, serves system tables, answers DESCRIBE.
+//! What other dialects need as well is in `database`. Transport-free: the server and the embedding API both call it.
 
 pub mod bind;
-pub mod catalogue;
 pub mod ddl;
 pub mod describe;
 pub mod explain;
-pub mod ids;
 pub mod immediate;
-pub mod index_build;
+mod open;
 pub mod prepared;
+mod review;
 pub mod roles;
 pub mod session;
+pub mod shape;
 pub mod system;
-mod view;
+
+pub use open::open_catalogue;
+pub use review::SchemaReview;

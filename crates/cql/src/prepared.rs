@@ -7,6 +7,7 @@ use crate::bind::markers::Markers;
 use crate::bind::{self, Scope};
 use crate::ddl::DdlPlan;
 use crate::roles::RolePlan;
+use crate::shape::{Shaped, shapes};
 use cql_syntax::ast::{self, Statement};
 use md5::{Digest, Md5};
 use query::select::SelectPlan;
@@ -44,6 +45,8 @@ pub struct Prepared {
     pub catalogue_version: u64,
     /// What it depends on: if one of these is no longer the catalogue's, the plan is stale.
     pub tables: Vec<Arc<Table>>,
+    /// What it does, without its values; several of a batch.
+    pub shapes: Vec<Shaped>,
 }
 
 impl Prepared {
@@ -66,6 +69,7 @@ impl Prepared {
                 "Bind variables are not allowed in CREATE MATERIALIZED VIEW statements",
             ));
         }
+        bind::limits::check(&parsed.statement)?;
         let mut plan = bind_plan(scope, &parsed.statement, &mut markers)?;
         if let Plan::Ddl(ddl) = &mut plan {
             ddl.text = text.to_string();
@@ -86,6 +90,7 @@ impl Prepared {
             result_id: columns_id(&columns),
             partition_markers: partition_markers(&plan),
             tables: tables(&plan),
+            shapes: shapes(&parsed.statement, &plan),
             keyspace,
             plan,
             markers,

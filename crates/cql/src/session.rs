@@ -1,19 +1,23 @@
 //! Executes statements for one client: keyspace, role, dispatch by statement kind.
 //!
-//! One [`Dialect`] per shard. It holds no locks: the catalogue is a snapshot that is refreshed when
-//! its version number has moved on.
+//! One [`Dialect`] per shard: the shard's [`Runtime`] and what only CQL needs.
 
-use crate::catalogue::SharedCatalogue;
 use crate::ddl::SchemaChange;
 use crate::prepared::{Plan, Prepared};
 use crate::system::SystemTables;
 use crate::{bind::Scope, ddl, describe, explain, roles};
 use cql_syntax::ast::Statement;
+use database::Runtime;
+use database::catalogue::SharedCatalogue;
 use query::context::Limits;
+use query::select::SelectPlan;
 use query::write::{BatchKind, BatchPlan, WritePlan};
 use query::{Context, Ids, QueryError, Request, Rows, Values};
+use rt::Budget;
 use schema::Catalogue;
 use std::cell::RefCell;
+use std::ops::Deref;
+use std::rc::Rc;
 use std::sync::Arc;
 use store::Store;
 
@@ -41,16 +45,30 @@ pub struct Answer {
     pub warnings: Vec<String>,
 }
 
+impl Answer {
+    /// Rows and bytes that it brings.
+    pub fn size(&self) -> (u64, u64) {
+        match &self.response {
+            Response::Rows(rows) => (rows.count.into(), rows.body.len() as u64),
+            _ => (0, 0),
+        }
+    }
+}
+
 /// CQL on one shard's store.
 pub struct Dialect<S: Store> {
-    pub store: S,
-    pub shared: Arc<SharedCatalogue>,
+    pub runtime: Rc<Runtime<S>>,
     pub system: Arc<SystemTables>,
-    pub ids: Box<dyn Ids>,
-    pub limits: Limits,
     pub passwords: Box<dyn roles::Passwords>,
-    pub(crate) grants: roles::Cache,
-    snapshot: RefCell<(u64, Arc<Catalogue>)>,
+}
+
+/// A dialect is its shard's runtime, with a language.
+impl<S: Store> Deref for Dialect<S> {
+    type Target = Runtime<S>;
+
+    fn deref(&self) -> &Runtime<S> {
+        &self.runtime
+    }
 }
 
 impl<S: Store> Dialect<S> {
@@ -62,18 +80,15 @@ impl<S: Store> Dialect<S> {
         limits: Limits,
         passwords: Box<dyn roles::Passwords>,
     ) -> Dialect<S> {
-        let snapshot = RefCell::new(shared.load());
-        Dialect { store, shared, system, ids, limits, passwords, grants: roles::Cache::default(), snapshot }
+        Dialect { runtime: Rc::new(Runtime::new(store, shared, ids, limits)), system, passwords }
     }
 
-    /// The current catalogue and its version; one atomic load when nothing has changed.
-    pub fn catalogue(&self) -> (u64, Arc<Catalogue>) {
-        let version = self.shared.version();
-        let mut snapshot = self.snapshot.borrow_mut();
-        if snapshot.0 != version {
-            *snapshot = self.shared.load();
+    /// Sorts and plans count against this budget. To be called before the dialect is shared.
+    pub fn limited_to(mut self, memory: Budget) -> Dialect<S> {
+        if let Some(runtime) = Rc::get_mut(&mut self.runtime) {
+            runtime.memory = Some(memory);
         }
-        snapshot.clone()
+        self
     }
 
     /// Parses and binds a statement; `keyspace` overrides the session's (protocol v5).
@@ -84,11 +99,24 @@ impl<S: Store> Dialect<S> {
         text: &str,
     ) -> Result<Prepared, QueryError> {
         let (version, catalogue) = self.catalogue();
-        if let Some(name) = keyspace.filter(|name| catalogue.keyspace(name).is_none()) {
-            return Err(QueryError::invalid(format!("Keyspace '{name}' does not exist")));
-        }
-        let keyspace = keyspace.or(session.keyspace.as_deref());
+        let keyspace = chosen_keyspace(&catalogue, session, keyspace)?;
         Prepared::new(Scope { catalogue: &catalogue, keyspace }, text, version)
+    }
+
+    /// What [`Dialect::prepare`] looks things up in, for a text that is parsed on another thread.
+    pub fn scope(&self, session: &Session, keyspace: Option<&str>) -> Result<OwnedScope, QueryError> {
+        let (version, catalogue) = self.catalogue();
+        let keyspace = chosen_keyspace(&catalogue, session, keyspace)?.map(str::to_string);
+        Ok(OwnedScope { version, catalogue, keyspace })
+    }
+
+    /// What a role may do now; for dialects that have no roles of their own.
+    pub async fn grants(
+        &self,
+        role: &Arc<str>,
+        now_micros: i64,
+    ) -> Result<Rc<database::grants::Grants>, QueryError> {
+        roles::grants(self, role, now_micros).await
     }
 
     /// Executes a prepared statement. The caller has checked that it is current.
@@ -98,17 +126,45 @@ impl<S: Store> Dialect<S> {
         prepared: &Prepared,
         request: Request<'_>,
     ) -> Result<Answer, QueryError> {
+        match &prepared.plan {
+            Plan::Select(select) => self.select(session, prepared, select, request).await,
+            // Apart, so that a read's future holds nothing of what schema statements and roles need: futures are moved.
+            _ => Box::pin(self.execute_other(session, prepared, request)).await,
+        }
+    }
+
+    /// Executes a SELECT.
+    pub(crate) async fn select(
+        &self,
+        session: &Session,
+        prepared: &Prepared,
+        select: &SelectPlan,
+        mut request: Request<'_>,
+    ) -> Result<Answer, QueryError> {
+        self.check_values(prepared, &request)?;
+        let sight = roles::authorize(self, session, prepared, request.now_micros).await?;
+        request.masked = sight == roles::Sight::Masked;
+        let ctx = self.context(request);
+        let select = select.for_reader(sight == roles::Sight::Clear);
+        let response = Response::Rows(query::select::execute(select, &ctx).await?);
+        Ok(Answer { response, warnings: ctx.warnings.into_inner() })
+    }
+
+    async fn execute_other(
+        &self,
+        session: &Session,
+        prepared: &Prepared,
+        mut request: Request<'_>,
+    ) -> Result<Answer, QueryError> {
         // What a statement costs can be told without its values.
         if !matches!(prepared.plan, Plan::Explain(_)) {
             self.check_values(prepared, &request)?;
         }
         let sight = roles::authorize(self, session, prepared, request.now_micros).await?;
+        request.masked = sight == roles::Sight::Masked;
         let ctx = self.context(request);
         let response = match &prepared.plan {
-            Plan::Select(select) => {
-                let select = select.for_reader(sight == roles::Sight::Clear);
-                Response::Rows(query::select::execute(select, &ctx).await?)
-            }
+            Plan::Select(_) => return Err(QueryError::invalid("A SELECT is executed by itself")),
             Plan::Write(plan) => rows_or_void(query::write::execute(&ctx, plan).await?),
             Plan::Batch(batch) => {
                 let values = vec![ctx.request.values; batch.statements.len()];
@@ -117,9 +173,20 @@ impl<S: Store> Dialect<S> {
             Plan::Use(keyspace) => self.use_keyspace(keyspace)?,
             Plan::Ddl(plan) => self.ddl(session, &ctx, plan).await?,
             Plan::Describe(statement) => {
+                // The whole schema may be asked for, which takes long to print.
                 let (_, catalogue) = self.catalogue();
-                let scope = Scope { catalogue: &catalogue, keyspace: prepared.keyspace.as_deref() };
-                Response::Rows(describe::execute(&scope, &self.system, statement, &ctx.request)?)
+                let (system, statement, keyspace) =
+                    (self.system.clone(), statement.clone(), prepared.keyspace.clone());
+                let state = ctx.request.paging_state.map(<[u8]>::to_vec);
+                let (now_micros, page_size) = (ctx.request.now_micros, ctx.request.page_size);
+                let rows = rt::aside(move || {
+                    let scope = Scope { catalogue: &catalogue, keyspace: keyspace.as_deref() };
+                    let mut request = Request::new(Values::NONE, now_micros);
+                    request.page_size = page_size;
+                    request.paging_state = state.as_deref();
+                    describe::execute(&scope, &system, &statement, &request)
+                });
+                Response::Rows(rows.await?)
             }
             Plan::Explain(plan) => Response::Rows(explain::execute(plan)),
             Plan::Role(plan) => rows_or_void(roles::execute(self, session, plan, &ctx).await?),
@@ -134,9 +201,10 @@ impl<S: Store> Dialect<S> {
         kind: BatchKind,
         statements: Vec<Arc<WritePlan>>,
         values: &[Values<'_>],
-        request: Request<'_>,
+        mut request: Request<'_>,
     ) -> Result<Answer, QueryError> {
-        roles::authorize_writes(self, session, &statements, request.now_micros).await?;
+        let sight = roles::authorize_writes(self, session, &statements, request.now_micros).await?;
+        request.masked = sight == roles::Sight::Masked;
         let plan = BatchPlan { kind, statements, timestamp: None };
         plan.check()?;
         let ctx = self.context(request);
@@ -150,6 +218,7 @@ impl<S: Store> Dialect<S> {
             virtuals: &*self.system,
             ids: &*self.ids,
             limits: self.limits,
+            memory: self.memory.as_ref(),
             request,
             warnings: RefCell::new(Vec::new()),
         }
@@ -187,6 +256,33 @@ impl<S: Store> Dialect<S> {
         }
         outcome.warnings.into_iter().for_each(|w| ctx.warn(w));
         Ok(outcome.change.map_or(Response::Void, Response::SchemaChange))
+    }
+}
+
+/// A snapshot of the catalogue and a keyspace: what binding needs, and nothing of the shard.
+pub struct OwnedScope {
+    version: u64,
+    catalogue: Arc<Catalogue>,
+    keyspace: Option<String>,
+}
+
+impl OwnedScope {
+    /// Parses and binds a statement.
+    pub fn prepare(&self, text: &str) -> Result<Prepared, QueryError> {
+        let scope = Scope { catalogue: &self.catalogue, keyspace: self.keyspace.as_deref() };
+        Prepared::new(scope, text, self.version)
+    }
+}
+
+/// The keyspace of the request, or the session's.
+fn chosen_keyspace<'k>(
+    catalogue: &Catalogue,
+    session: &'k Session,
+    keyspace: Option<&'k str>,
+) -> Result<Option<&'k str>, QueryError> {
+    match keyspace.filter(|name| catalogue.keyspace(name).is_none()) {
+        Some(name) => Err(QueryError::invalid(format!("Keyspace '{name}' does not exist"))),
+        None => Ok(keyspace.or(session.keyspace.as_deref())),
     }
 }
 

@@ -1,12 +1,11 @@
 //! DDL and data together, cut at every I/O: after recovery the schema and the rows are those of the statements that were
 //! acknowledged, with or without the one under way. The catalogue is never older or newer than the data it describes.
 
-use cql::catalogue::SharedCatalogue;
-use cql::ids::ShardIds;
-use cql::index_build::resume_index_builds;
 use cql::roles::NoPasswords;
 use cql::session::{Dialect, Response, Session};
 use cql::system::{NodeInfo, SystemTables};
+use database::builds::resume_builds;
+use database::ids::ShardIds;
 use engine::{EmbeddedStore, Engine, EngineOptions};
 use model::key::PartitionKey;
 use model::literal::format_literal;
@@ -99,7 +98,7 @@ impl Node {
         options.log_segment_bytes = 8192;
         let (engine, opened) =
             Engine::open(Arc::new(disk.clone()), clock.clone(), options).map_err(|e| e.to_string())?;
-        let shared = SharedCatalogue::open(opened.catalogue.as_deref(), clock.micros());
+        let shared = cql::open_catalogue(opened.catalogue.as_deref(), clock.micros());
         let shared = Arc::new(shared.map_err(|e| e.to_string())?);
         let system = Arc::new(SystemTables::new(NodeInfo::default(), shared.clone()));
         let ids = Rc::new(ShardIds::new(clock, 0, 7));
@@ -108,7 +107,7 @@ impl Node {
         let dialect =
             Dialect::new(store, shared, system, Box::new(ids.clone()), limits, Box::new(NoPasswords));
         dialect.shared.bootstrap(&dialect.store).await.map_err(|e| e.to_string())?;
-        let resumed = resume_index_builds(&dialect.shared, &dialect.store, START_MICROS).await;
+        let resumed = resume_builds(&dialect.shared, &dialect.store, START_MICROS).await;
         resumed.map_err(|e| e.to_string())?;
         Ok(Node { engine, dialect, ids })
     }

@@ -2,8 +2,9 @@
 
 use crate::catalogue::Catalogue;
 use crate::facts::Facts;
-use crate::finding::{Finding, Findings, ReadError, Severity};
-use crate::rules::{self, Context};
+use crate::finding::{Finding, ReadError, Severity};
+use crate::repair;
+use crate::rules;
 use crate::source::SourceFile;
 use crate::suppress;
 
@@ -26,13 +27,25 @@ impl Review {
         self.findings.iter().filter(|f| f.severity == severity).count()
     }
 
+    /// Tables of both dialects.
+    pub fn table_count(&self) -> usize {
+        self.catalogue.tables.len() + self.catalogue.dynamo.tables.len()
+    }
+
+    /// Access patterns of CQL and operations on DynamoDB.
+    pub fn pattern_count(&self) -> usize {
+        let patterns = self.catalogue.accesses.iter().filter(|a| a.pattern.is_some()).count();
+        let operations = self.catalogue.dynamo.operations.iter().filter(|o| o.member_of.is_none()).count();
+        patterns + operations
+    }
+
     /// Whether any finding is an error.
     pub fn has_errors(&self) -> bool {
         self.count(Severity::Error) > 0
     }
 }
 
-/// Reviews CQL files, given as name and text.
+/// Reviews files of CQL and of DynamoDB, given as name and text.
 pub fn review<N: Into<String>, T: Into<String>>(files: impl IntoIterator<Item = (N, T)>) -> Review {
     let files = files.into_iter().map(|(name, text)| SourceFile::new(name, text)).collect();
     review_catalogue(Catalogue::read(files))
@@ -42,12 +55,8 @@ pub fn review<N: Into<String>, T: Into<String>>(files: impl IntoIterator<Item = 
 pub fn review_catalogue(catalogue: Catalogue) -> Review {
     let facts: Vec<Facts> =
         catalogue.tables.iter().enumerate().map(|(at, table)| Facts::of(&catalogue, at, table)).collect();
-    let mut findings = Findings::default();
-    let context = Context { catalogue: &catalogue, facts: &facts };
-    for rule in rules::ALL {
-        (rule.check)(&context, &mut findings);
-    }
-    let mut findings = suppress::apply(&catalogue, findings.into_list());
+    let mut findings = suppress::apply(&catalogue, rules::findings(&catalogue, &facts));
+    repair::apply(&catalogue, &facts, &mut findings);
     findings.sort_by_key(|f| (f.place.file, f.place.span.start, std::cmp::Reverse(f.severity)));
     Review { catalogue, facts, findings }
 }

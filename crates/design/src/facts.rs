@@ -4,7 +4,11 @@
 
 use crate::catalogue::{Catalogue, Column, Table, TableKind};
 use crate::growth::{self, Growth};
+use crate::lexicon::{
+    GROUP, HAPPENING, LONG_UNIT, MACHINE, PERSON, POPULATION, REFERENCE, TELEMETRY, TENANT_LIKE, THINGS, UNIT,
+};
 use crate::numbers::Numbers;
+use crate::usage::Usage;
 use crate::vocabulary::{Grain, Meaning, any_word, native, words};
 
 /// Whose rows a partition holds.
@@ -35,7 +39,7 @@ pub enum Content {
 }
 
 /// All that is known about one table.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Facts {
     pub owner: Owner,
     pub content: Content,
@@ -52,346 +56,11 @@ pub struct Facts {
     /// The largest declared rate of writes, per second over the whole table.
     pub write_rate: Option<f64>,
     pub growth: Growth,
+    /// How the statements use the table.
+    pub usage: Usage,
+    /// Rows are what a tenant has many of: its users, its sessions.
+    pub is_population: bool,
 }
-
-const MACHINE: &[&str] = &[
-    "sensor",
-    "device",
-    "meter",
-    "host",
-    "server",
-    "vehicle",
-    "car",
-    "truck",
-    "drone",
-    "machine",
-    "probe",
-    "node",
-    "instance",
-    "pod",
-    "container",
-    "gateway",
-    "station",
-    "symbol",
-    "ticker",
-    "instrument",
-    "camera",
-    "robot",
-    "turbine",
-    "tracker",
-    "metric",
-    "series",
-    "router",
-    "thermostat",
-    "beacon",
-    "plc",
-    "hostname",
-    "service",
-    "exchange",
-    "engine",
-];
-/// Words for people.
-pub const PERSON: &[&str] = &[
-    "user",
-    "customer",
-    "member",
-    "author",
-    "player",
-    "patient",
-    "owner",
-    "employee",
-    "student",
-    "guest",
-    "driver",
-    "rider",
-    "assignee",
-    "follower",
-    "subscriber",
-    "person",
-    "profile",
-    "viewer",
-    "reader",
-    "buyer",
-    "sender",
-    "recipient",
-    "passenger",
-    "doctor",
-    "username",
-    "contact",
-    "actor",
-    "followee",
-    "learner",
-    "teacher",
-    "candidate",
-    "shopper",
-    "traveler",
-    "courier",
-    "reviewer",
-    "visitor",
-    "email",
-];
-const GROUP: &[&str] = &[
-    "tenant",
-    "agency",
-    "org",
-    "organization",
-    "organisation",
-    "company",
-    "team",
-    "group",
-    "conversation",
-    "channel",
-    "chat",
-    "room",
-    "thread",
-    "topic",
-    "product",
-    "store",
-    "shop",
-    "merchant",
-    "region",
-    "city",
-    "country",
-    "campaign",
-    "page",
-    "site",
-    "app",
-    "application",
-    "workspace",
-    "game",
-    "category",
-    "hashtag",
-    "tag",
-    "feed",
-    "stream",
-    "warehouse",
-    "branch",
-    "department",
-    "video",
-    "article",
-    "market",
-    "guild",
-    "forum",
-    "board",
-    "subreddit",
-    "community",
-    "route",
-    "zone",
-    "celebrity",
-    "influencer",
-    "queue",
-    "url",
-    "endpoint",
-    "restaurant",
-    "hotel",
-    "airport",
-    "repo",
-    "repository",
-    "seller",
-    "stop",
-    "domain",
-    "brand",
-    "school",
-    "club",
-    "hospital",
-    "fleet",
-    "plant",
-    "factory",
-];
-const LONG_UNIT: &[&str] = &[
-    "case",
-    "ticket",
-    "issue",
-    "project",
-    "document",
-    "doc",
-    "contract",
-    "loan",
-    "policy",
-    "claim",
-    "subscription",
-    "asset",
-    "wallet",
-    "account",
-    "investigation",
-    "property",
-    "post",
-    "task",
-    "entity",
-    "aggregate",
-    "incident",
-    "object",
-    "item",
-    "listing",
-];
-const UNIT: &[&str] = &[
-    "order",
-    "trace",
-    "session",
-    "request",
-    "cart",
-    "basket",
-    "invoice",
-    "payment",
-    "transaction",
-    "trip",
-    "ride",
-    "job",
-    "run",
-    "build",
-    "deployment",
-    "shipment",
-    "booking",
-    "reservation",
-    "quiz",
-    "exam",
-    "form",
-    "recipe",
-    "match",
-    "message",
-    "event",
-    "transfer",
-    "checkout",
-    "workflow",
-    "execution",
-    "saga",
-    "batch",
-    "upload",
-    "flight",
-    "poll",
-    "visit",
-    "appointment",
-    "import",
-    "export",
-    "release",
-    "span",
-    "receipt",
-    "parcel",
-    "package",
-    "playlist",
-    "album",
-    "survey",
-    "lesson",
-    "auction",
-    "meeting",
-    "election",
-    "tournament",
-    "file",
-    "photo",
-    "image",
-    "migration",
-    "report",
-    "token",
-];
-const TELEMETRY: &[&str] = &[
-    "reading",
-    "metric",
-    "measurement",
-    "telemetry",
-    "sample",
-    "tick",
-    "location",
-    "position",
-    "ping",
-    "heartbeat",
-    "datapoint",
-    "click",
-    "impression",
-    "pageview",
-    "view",
-    "hit",
-    "trade",
-    "quote",
-    "signal",
-    "gps",
-    "temperature",
-    "timeseries",
-    "clickstream",
-    "data",
-    "track",
-    "packet",
-    "observation",
-    "counter",
-    "stat",
-    "usage",
-];
-const HAPPENING: &[&str] = &[
-    "event",
-    "log",
-    "audit",
-    "activity",
-    "history",
-    "message",
-    "notification",
-    "feed",
-    "timeline",
-    "alert",
-    "login",
-    "change",
-    "access",
-    "transaction",
-    "movement",
-    "chat",
-    "journal",
-    "ledger",
-    "operation",
-    "entry",
-    "visit",
-    "search",
-    "play",
-    "listen",
-    "watch",
-    "error",
-    "command",
-    "update",
-    "delivery",
-    "call",
-    "alarm",
-    "mail",
-    "email",
-    "request",
-    "record",
-    "bid",
-    "transition",
-    "attempt",
-    "incident",
-    "trail",
-];
-const REFERENCE: &[&str] = &[
-    "country",
-    "currency",
-    "language",
-    "timezone",
-    "config",
-    "configuration",
-    "setting",
-    "flag",
-    "permission",
-    "role",
-    "plan",
-    "holiday",
-    "unit",
-    "lookup",
-    "reference",
-    "ref",
-    "dim",
-    "enum",
-    "status",
-    "template",
-    "locale",
-    "preference",
-    "feature",
-    "parameter",
-    "option",
-    "migration",
-    "rate",
-    "tariff",
-    "translation",
-    "dictionary",
-    "catalog",
-    "limit",
-    "quota",
-];
 
 impl Facts {
     pub fn of(catalogue: &Catalogue, at: usize, table: &Table) -> Facts {
@@ -405,30 +74,46 @@ impl Facts {
                 numbers.partition_rate = larger(numbers.partition_rate, rate);
             }
         }
+        let usage = Usage::of(catalogue, at, table);
         let subject = subject_words(table);
         let has_time = table.clustering_columns().any(Column::is_chronological);
-        let owner = owner(table);
+        let key = || table.partition_columns().filter(|c| !usage.is_constant(&c.name));
+        let owner = owner(table, key());
         let mut content = content(&subject);
-        if content == Content::Things && owner == Owner::Machine && has_time && holds_numbers(table) {
+        // What a machine writes is measured, unless a person has a part in it.
+        let raw = ["data", "value", "point", "series", "raw", "stream", "record"];
+        let is_raw = any_word(subject.last().map(std::slice::from_ref).unwrap_or(&[]), &raw)
+            && !table.columns.iter().any(|c| any_word(&c.words, PERSON));
+        if content != Content::Telemetry
+            && owner == Owner::Machine
+            && has_time
+            && (holds_numbers(table) || is_raw)
+        {
             content = Content::Telemetry;
         }
         let has_ids = table.clustering_columns().any(|c| c.meaning == Meaning::Identity);
-        let time_bucket = time_bucket(table.partition_columns());
-        let is_reference = any_word(&subject, REFERENCE) && !has_time;
+        let is_reference = any_word(&subject, REFERENCE) && !has_time && !is_about_people(table);
         let mut facts = Facts {
             owner,
             content,
-            is_history: has_time || (has_ids && content != Content::Things),
+            is_history: has_time || has_sequence(table) || (has_ids && content != Content::Things),
             is_reference,
-            time_bucket,
-            hash_bucket: table.partition_columns().any(|c| c.meaning == Meaning::HashBucket),
-            has_weak_key: has_weak_key(table),
+            time_bucket: time_bucket(key()),
+            hash_bucket: key().any(|c| c.meaning == Meaning::HashBucket),
+            has_weak_key: key().all(|c| is_weak(c.meaning)),
             numbers,
             write_rate,
             growth: Growth::default(),
+            is_population: is_population(table, key()),
+            usage,
         };
         facts.growth = growth::model(table, &facts);
         facts
+    }
+
+    /// The columns of the partition key that have more than one value.
+    pub fn key<'t>(&'t self, table: &'t Table) -> impl Iterator<Item = &'t Column> {
+        table.partition_columns().filter(|c| !self.usage.is_constant(&c.name))
     }
 
     /// How likely a partition is to outgrow its limit, from names alone: from 4 on certain, 3 doubtful, 1 worth a word.
@@ -455,11 +140,15 @@ impl Facts {
         };
         let spread = if self.hash_bucket { 2 } else { 0 };
         // What people do with a machine (rent a car, book a station) comes at the pace of people.
-        let rented = if self.owner == Owner::Machine && self.content == Content::Things { 2 } else { 0 };
+        let rented = if self.owner == Owner::Machine && self.content == Content::Things { 3 } else { 0 };
         let sum = owner + content - ends - spread - rented;
         // An owner nobody knows is a doubt, however fast the rows come.
         if self.owner == Owner::Unknown { sum.min(3) } else { sum }
     }
+}
+
+fn is_weak(meaning: Meaning) -> bool {
+    matches!(meaning, Meaning::Few(_) | Meaning::TimeBucket(_) | Meaning::Time)
 }
 
 /// Whether the row is nothing but measured values.
@@ -469,7 +158,7 @@ pub fn holds_numbers(table: &Table) -> bool {
     let is_number = |c: &Column| {
         matches!(
             native(&c.data_type),
-            Some(Float | Double | Decimal | Int | Bigint | Smallint | Tinyint | Boolean)
+            Some(Float | Double | Decimal | Int | Bigint | Smallint | Tinyint | Boolean | Counter)
         )
     };
     values.peek().is_some() && values.all(is_number)
@@ -484,9 +173,9 @@ pub fn larger(a: Option<f64>, b: Option<f64>) -> Option<f64> {
 
 /// The words of the table's name that say what its rows are: those before `by`.
 pub fn subject_words(table: &Table) -> Vec<String> {
-    let all = words(&table.name);
-    let end =
-        all.iter().position(|word| word == "by" || word == "per").filter(|at| *at > 0).unwrap_or(all.len());
+    let all = &table.words;
+    let is_by = |word: &String| matches!(word.as_str(), "by" | "per" | "por" | "par");
+    let end = all.iter().position(is_by).filter(|at| *at > 0).unwrap_or(all.len());
     let mut subject = all.get(..end).unwrap_or(&[]).to_vec();
     if let TableKind::View { base } = &table.kind {
         subject.extend(words(base).into_iter().take_while(|word| word != "by"));
@@ -494,8 +183,23 @@ pub fn subject_words(table: &Table) -> Vec<String> {
     subject
 }
 
+/// What the rows are: the last word decides when it is known, `message_files` are files.
 fn content(subject: &[String]) -> Content {
-    if any_word(subject, TELEMETRY) {
+    // The lines of a log are made by machines, unlike an audit log or a login.
+    let is_log = subject.last().is_some_and(|word| word == "log" || word == "logs");
+    let by_people =
+        any_word(subject, &["audit", "login", "activity", "change", "chat", "call", "user", "admin"]);
+    if is_log && !by_people {
+        return Content::Telemetry;
+    }
+    let head = subject.last().map(std::slice::from_ref).unwrap_or(&[]);
+    if any_word(head, THINGS) {
+        Content::Things
+    } else if any_word(head, TELEMETRY) {
+        Content::Telemetry
+    } else if any_word(head, HAPPENING) {
+        Content::Happenings
+    } else if any_word(subject, TELEMETRY) {
         Content::Telemetry
     } else if any_word(subject, HAPPENING) {
         Content::Happenings
@@ -505,7 +209,7 @@ fn content(subject: &[String]) -> Content {
 }
 
 /// The smallest thing the partition key names decides: (tenant, case) is a case.
-fn owner(table: &Table) -> Owner {
+fn owner<'c>(table: &Table, key: impl Iterator<Item = &'c Column>) -> Owner {
     let order = [
         (Owner::Unit, UNIT),
         (Owner::Person, PERSON),
@@ -514,14 +218,20 @@ fn owner(table: &Table) -> Owner {
         (Owner::Machine, MACHINE),
     ];
     let mut best: Option<usize> = None;
-    for column in table.partition_columns() {
+    for column in key {
         if column.meaning.is_bucket() || matches!(column.meaning, Meaning::Few(_) | Meaning::Time) {
             continue;
         }
-        let words = words(&column.name);
-        // A bare `id` is an id of what the table is about.
-        let words = if words.len() == 1 && words[0] == "id" { subject_words(table) } else { words };
-        let found = order.iter().position(|(_, list)| any_word(&words, list));
+        let found = |words: &[String]| order.iter().position(|(_, list)| any_word(words, list));
+        // A bare `id` is an id of what the table is about; the last word that is no `id` says whose id it is.
+        let is_ending =
+            |w: &&String| matches!(w.as_str(), "id" | "uuid" | "guid" | "key" | "name" | "code" | "hash");
+        let head = column.words.iter().rev().find(|w| !is_ending(w)).cloned();
+        let found = match head {
+            Some(head) => found(std::slice::from_ref(&head)).or_else(|| found(&column.words)),
+            None if column.words.iter().any(|w| w == "id" || w == "uuid") => found(&subject_words(table)),
+            None => found(&column.words),
+        };
         best = match (best, found) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
@@ -539,8 +249,46 @@ pub fn time_bucket<'c>(columns: impl Iterator<Item = &'c Column>) -> Option<Grai
         .min()
 }
 
-fn has_weak_key(table: &Table) -> bool {
-    table
-        .partition_columns()
-        .all(|c| matches!(c.meaning, Meaning::Few(_) | Meaning::TimeBucket(_) | Meaning::Time))
+/// Whether rows are numbered as they come, without end: a sequence, a version, an offset.
+fn has_sequence(table: &Table) -> bool {
+    const GROWING: &[&str] = &[
+        "seq",
+        "sequence",
+        "offset",
+        "height",
+        "monoton",
+        "milestone",
+        "scn",
+        "lsn",
+        "nr",
+        "version",
+        "revision",
+    ];
+    table.clustering_columns().any(|c| c.meaning == Meaning::Sequence && any_word(&c.words, GROWING))
+}
+
+/// Whether the key of the rows names people or what they do.
+fn is_about_people(table: &Table) -> bool {
+    let mut keys = table.partition_columns().chain(table.clustering_columns());
+    keys.any(|c| c.meaning == Meaning::Identity && any_word(&c.words, PERSON)) && !table.clustering.is_empty()
+}
+
+/// Whether a partition holds what a whole tenant has many of.
+fn is_population<'c>(table: &Table, key: impl Iterator<Item = &'c Column>) -> bool {
+    let mut wide = false;
+    for column in key {
+        let is_wide = any_word(&column.words, TENANT_LIKE) || column.is_container(table);
+        if !is_wide && !matches!(column.meaning, Meaning::Few(_)) {
+            return false;
+        }
+        wide |= is_wide;
+    }
+    let subject = subject_words(table);
+    let is_many = |c: &Column| {
+        let is_id = matches!(c.meaning, Meaning::Identity | Meaning::Other | Meaning::Label);
+        let own = c.words.len() == 1 && matches!(c.words[0].as_str(), "id" | "uuid");
+        let words = if own { &subject } else { &c.words };
+        is_id && any_word(words, POPULATION)
+    };
+    wide && table.clustering_columns().any(is_many)
 }

@@ -1,7 +1,6 @@
 //! Repairs as runnable CQL: tables made from a table with another key, printed by the syntax crate.
 
 use crate::catalogue::{Column, Table};
-use crate::vocabulary::Grain;
 use cql_syntax::Span;
 use cql_syntax::ast::{
     ClusteringItem, ColumnDef, CreateTable, DataType, Ident, NativeType, PrimaryKey, QualifiedName,
@@ -101,6 +100,29 @@ impl Draft {
         self
     }
 
+    pub fn partition(&self) -> &[String] {
+        &self.partition
+    }
+
+    pub fn clustering(&self) -> &[(String, bool)] {
+        &self.clustering
+    }
+
+    /// Rows sorted by this column first come newest first.
+    pub fn newest_first(mut self, column: &str) -> Draft {
+        if let Some(first) = self.clustering.first_mut().filter(|(name, _)| name == column) {
+            first.1 = true;
+        }
+        self
+    }
+
+    pub fn without_ttl(mut self) -> Draft {
+        self.create
+            .options
+            .retain(|o| !matches!(o, TableOption::Property(p) if p.name.name == "default_time_to_live"));
+        self
+    }
+
     fn declare(&mut self, column: &str, native: NativeType) {
         if !self.create.columns.iter().any(|c| c.name.name == column) {
             let at = self.partition.len().min(self.create.columns.len());
@@ -109,7 +131,19 @@ impl Draft {
     }
 
     /// The statement, with a semicolon.
-    pub fn print(mut self) -> String {
+    pub fn print(self) -> String {
+        let mut out = String::new();
+        // Writing to a String cannot fail.
+        let _ = write!(out, "{:#};", self.statement());
+        out
+    }
+
+    /// The definition with its key and order.
+    pub fn statement(&self) -> CreateTable {
+        self.clone().finished()
+    }
+
+    fn finished(mut self) -> CreateTable {
         self.create.primary_keys = vec![PrimaryKey {
             partition: self.partition.iter().map(Ident::new).collect(),
             clustering: self.clustering.iter().map(|(name, _)| Ident::new(name)).collect(),
@@ -129,40 +163,13 @@ impl Draft {
             });
             self.create.options.insert(0, TableOption::ClusteringOrder(items.collect(), Span::default()));
         }
-        let mut out = String::new();
-        // Writing to a String cannot fail.
-        let _ = write!(out, "{:#};", self.create);
-        out
+        self.create
     }
 }
 
 fn definition(column: &str, native: NativeType) -> ColumnDef {
     let data_type = DataType::native(native);
     ColumnDef { name: Ident::new(column), data_type, is_static: false, mask: None, span: Span::default() }
-}
-
-/// The table with a time bucket of this length in its partition key.
-pub fn with_time_bucket(table: &Table, grain: Grain) -> Draft {
-    let (column, native) = match grain {
-        Grain::Hour | Grain::Minute => (grain.word(), NativeType::Timestamp),
-        Grain::Day | Grain::Unknown => ("day", NativeType::Date),
-        _ => (grain.word(), NativeType::Text),
-    };
-    // A bucket that already exists in the clustering key only has to move.
-    let existing = table.clustering_columns().find(|c| c.meaning.is_bucket());
-    let column = existing.map_or(column, |c| c.name.as_str());
-    let name = format!("{}_by_{}", table.name, grain_word(grain));
-    let mut draft = Draft::of(table).named(&name).partition_with(column, native);
-    // Newest first is what a bucketed history is read for.
-    if let Some(first) = draft.clustering.first_mut() {
-        let is_time = table.column(&first.0).is_some_and(Column::is_chronological);
-        first.1 = first.1 || is_time;
-    }
-    draft
-}
-
-fn grain_word(grain: Grain) -> &'static str {
-    if grain == Grain::Unknown { "day" } else { grain.word() }
 }
 
 /// The table with a hash bucket in its partition key.

@@ -6,7 +6,7 @@
 
 use crate::catalogue::{Column, Role, Table};
 use crate::facts::{Content, Facts, Owner};
-use crate::vocabulary::{Grain, any_word, words};
+use crate::vocabulary::{Grain, any_word};
 use cql_syntax::ast::{DataType, NativeType, TypeKind};
 
 /// The size that a healthy partition stays under.
@@ -76,7 +76,8 @@ impl Growth {
 pub fn model(table: &Table, facts: &Facts) -> Growth {
     let numbers = &facts.numbers;
     let row_bytes = numbers.row_bytes.unwrap_or_else(|| row_bytes(table));
-    let kept = table.default_ttl_days.or(numbers.retention_days).unwrap_or(f64::INFINITY);
+    let ttl = facts.usage.ttl_days.or(table.default_ttl_days);
+    let kept = ttl.or(numbers.retention_days).unwrap_or(f64::INFINITY);
     let bucket = facts.time_bucket.map_or(f64::INFINITY, |grain| grain.days().unwrap_or(1.0));
     let closes_after_days = kept.min(bucket);
     let worst = numbers.rows_worst();
@@ -115,7 +116,8 @@ pub fn model(table: &Table, facts: &Facts) -> Growth {
             closes_after_days,
         };
     }
-    let rate = if facts.is_history { assumed_rate(facts) } else { 0.0 };
+    let rate =
+        if facts.is_history { assumed_rate(facts).min(interval_rate(table)) } else { calendar_rate(table) };
     let rows_per_day = [rate / 10.0, rate / 2.0, rate];
     Growth { row_bytes, is_declared: false, rows_per_day, rows_bound: None, closes_after_days }
 }
@@ -130,13 +132,59 @@ fn spread(numbers: &crate::numbers::Numbers) -> [f64; 3] {
 /// Rows per day and key that nobody declared. One a second for machines; what a busy person or group makes otherwise.
 pub fn assumed_rate(facts: &Facts) -> f64 {
     match (facts.owner, facts.content) {
-        (Owner::Machine, _) | (_, Content::Telemetry) => 86_400.0,
+        (_, Content::Telemetry) => 86_400.0,
+        (Owner::Machine, Content::Happenings) => 10_000.0,
+        (Owner::Machine, Content::Things) => 20.0,
         (Owner::Group, Content::Happenings) => 10_000.0,
-        (Owner::Group, Content::Things) => 1_000.0,
+        (Owner::Group, Content::Things) => 100.0,
         (Owner::Unit, _) => 20.0,
+        (Owner::LongUnit, Content::Happenings) => 100.0,
         (_, Content::Happenings) => 200.0,
         (_, Content::Things) => 20.0,
     }
+}
+
+/// Rows per day of a table whose name says how long one row's stretch of time is: `six_hour_metrics`, `rollup_5m`. Infinite when it
+/// does not. Only summaries are named so: `daily_events` are the events of a day.
+fn interval_rate(table: &Table) -> f64 {
+    let summaries =
+        ["metric", "rollup", "aggregate", "aggregated", "agg", "avg", "average", "summary", "stat", "candle"];
+    if !any_word(&table.words, &summaries) {
+        return f64::INFINITY;
+    }
+    let minutes = |unit: &str| match unit.trim_start_matches(|c: char| c.is_ascii_digit()) {
+        "m" | "min" | "minute" | "minutes" | "minutely" => Some(1.0),
+        "h" | "hr" | "hour" | "hours" | "hourly" => Some(60.0),
+        "d" | "day" | "days" | "daily" => Some(1_440.0),
+        "week" | "weekly" => Some(10_080.0),
+        "month" | "monthly" => Some(43_200.0),
+        _ => None,
+    };
+    let numbers =
+        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+    let count = |word: &str| {
+        let digits: String = word.chars().take_while(char::is_ascii_digit).collect();
+        let named = numbers.iter().position(|n| *n == word).map(|at| at as f64 + 1.0);
+        digits.parse::<f64>().ok().or(named).filter(|n| *n >= 1.0)
+    };
+    for (at, word) in table.words.iter().enumerate() {
+        let Some(unit) = minutes(word) else { continue };
+        let before = at.checked_sub(1).and_then(|at| table.words.get(at));
+        let alone = word.ends_with("ly");
+        let times = count(word).or_else(|| before.and_then(|w| count(w)));
+        let Some(times) = times.or(alone.then_some(1.0)) else { continue };
+        // What else is in the key has rows of its own.
+        let others = table.clustering_columns().filter(|c| !c.is_chronological() && !c.meaning.is_bucket());
+        return 1_440.0 / (unit * times) * if others.count() > 0 { 10.0 } else { 1.0 };
+    }
+    f64::INFINITY
+}
+
+/// Rows per day of a calendar in the clustering key: one per day or hour, and per further thing that is listed there.
+fn calendar_rate(table: &Table) -> f64 {
+    let finest = crate::facts::time_bucket(table.clustering_columns()).and_then(Grain::days);
+    let others = table.clustering_columns().filter(|c| !c.meaning.is_bucket()).count();
+    finest.map_or(0.0, |days| if others > 0 { 10.0 / days } else { 1.0 / days })
 }
 
 /// Estimated bytes of a row on disk: a header, its clustering values, and each cell with its own header.
@@ -174,7 +222,7 @@ const LONG_TEXT: &[&str] = &[
 ];
 
 fn column_bytes(column: &Column) -> f64 {
-    let is_long = any_word(&words(&column.name), LONG_TEXT);
+    let is_long = any_word(&column.words, LONG_TEXT);
     match &column.data_type.kind {
         TypeKind::Native(NativeType::Text | NativeType::Ascii) if is_long => 512.0,
         _ => type_bytes(&column.data_type),

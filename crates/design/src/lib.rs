@@ -9,18 +9,23 @@
 
 pub mod catalogue;
 pub mod derive;
+pub mod dynamo;
 mod entry;
 pub mod facts;
 pub mod finding;
 pub mod fix;
 pub mod growth;
+mod joined;
+mod lexicon;
 mod numbers;
 pub mod output;
+mod repair;
 pub mod rules;
 pub mod simulate;
 pub mod source;
 mod suppress;
 mod units;
+mod usage;
 pub mod vocabulary;
 
 pub use catalogue::Catalogue;

@@ -65,7 +65,8 @@ fn allowed_by_option(catalogue: &Catalogue, finding: &Finding) -> bool {
 
 /// Rules, reason and reach of a comment that is a suppression.
 fn read(raw: &str) -> Option<(Vec<String>, String, bool)> {
-    let content = raw.trim_start_matches(['-', '/', '*']).trim_end_matches(['*', '/']).trim();
+    let content =
+        raw.trim_start_matches(['-', '/', '*', '#', '"', ' ']).trim_end_matches(['*', '/', '"']).trim();
     let rest = ["partita", "review"].iter().find_map(|word| content.strip_prefix(word))?;
     let rest = rest.trim_start_matches([':', ' ']);
     let (rest, whole_file) = match rest.strip_prefix("allow-file") {

@@ -3,6 +3,7 @@
 //! A guess from names is only ever as certain as the words: the lists hold words that mean the same in nearly every
 //! schema. A name that is on no list means nothing, and the rules treat it so.
 
+use crate::joined;
 use cql_syntax::ast::{DataType, NativeType, TypeKind};
 
 /// The length of a time bucket.
@@ -93,13 +94,18 @@ pub fn words(name: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let mut last_lower = false;
     let mut begin = true;
-    for c in name.chars() {
+    let mut chars = name.chars().peekable();
+    while let Some(c) = chars.next() {
         if !c.is_alphanumeric() {
             begin = true;
             last_lower = false;
             continue;
         }
-        if begin || (c.is_uppercase() && last_lower) {
+        // `orderItems` begins a word at I, `CQSQueue` at the second Q.
+        let ends_run =
+            !last_lower && c.is_uppercase() && chars.peek().is_some_and(|next| next.is_lowercase());
+        let long_run = out.last().is_some_and(|word| word.len() >= 2);
+        if begin || (c.is_uppercase() && (last_lower || (ends_run && long_run))) {
             out.push(String::new());
             begin = false;
         }
@@ -107,6 +113,9 @@ pub fn words(name: &str) -> Vec<String> {
         if let Some(word) = out.last_mut() {
             word.extend(c.to_lowercase());
         }
+    }
+    if out.iter().any(|word| word.len() >= 6) {
+        out = out.into_iter().flat_map(|word| joined::parts(&word).unwrap_or_else(|| vec![word])).collect();
     }
     out
 }
@@ -204,7 +213,7 @@ const FEW: &[(&str, u32)] = &[
     ("brand", 500),
     ("continent", 7),
 ];
-const IDENTITY_LAST: &[&str] = &[
+pub const IDENTITY_LAST: &[&str] = &[
     "id",
     "uuid",
     "guid",
@@ -293,7 +302,7 @@ const SEQUENCE: &[&str] = &[
     "frame",
     "ver",
 ];
-const MEASURE: &[&str] = &[
+pub const MEASURE: &[&str] = &[
     "score",
     "points",
     "point",
@@ -317,7 +326,7 @@ const MEASURE: &[&str] = &[
     "duration",
     "cost",
 ];
-const LABEL: &[&str] = &[
+pub const LABEL: &[&str] = &[
     "name",
     "title",
     "city",
@@ -346,19 +355,25 @@ const LABEL: &[&str] = &[
     "skill",
 ];
 
+/// What is unique even when it is called a value: token_value, email_address.
+const SECRET: &[&str] = &["token", "email", "mail", "mac", "ip", "hash", "wallet"];
+
 /// What a column is.
-pub fn meaning(name: &str, data_type: &DataType) -> Meaning {
+pub fn meaning(words: &[String], data_type: &DataType) -> Meaning {
     use NativeType::*;
-    let words = words(name);
-    let has = |list: &[&str]| any_word(&words, list);
+    let has = |list: &[&str]| any_word(words, list);
     let last = words.last().map_or("", String::as_str);
-    let Some(native) = native(data_type) else { return Meaning::Other };
-    if let Some(values) = cyclic(&words) {
+    let Some(native) = native(data_type) else {
+        // (ledger, position) in one value counts as they do.
+        let counts = matches!(data_type.kind, TypeKind::Tuple(_)) && has(SEQUENCE);
+        return if counts { Meaning::Sequence } else { Meaning::Other };
+    };
+    if let Some(values) = cyclic(words) {
         return Meaning::Few(values);
     }
     let is_int = matches!(native, Tinyint | Smallint | Int | Bigint | Varint);
     let is_text = matches!(native, Text | Ascii);
-    let grain = grain(&words, native);
+    let grain = grain(words, native);
     if has(HASH_WORDS) || (is_int && has(HASH_WORDS_INT)) {
         return match grain {
             Some(grain) => Meaning::TimeBucket(grain),
@@ -366,6 +381,10 @@ pub fn meaning(name: &str, data_type: &DataType) -> Meaning {
             None if is_text || matches!(native, Timestamp | Date) => Meaning::TimeBucket(Grain::Unknown),
             None => Meaning::Other,
         };
+    }
+    let is_number = is_int || matches!(native, Float | Double | Decimal);
+    if is_number && is_instant(words) && grain.is_none() {
+        return Meaning::Time;
     }
     match native {
         Boolean => return Meaning::Few(2),
@@ -379,17 +398,17 @@ pub fn meaning(name: &str, data_type: &DataType) -> Meaning {
     if let Some(grain) = grain {
         return Meaning::TimeBucket(grain);
     }
-    if let Some(values) = few(&words, is_int) {
+    if let Some(values) = few(words, is_int) {
         return Meaning::Few(values);
     }
-    if is_instant(&words) {
+    if is_instant(words) {
         return Meaning::Time;
     }
     if is_int && (SEQUENCE.contains(&last) || (last == "number" && has(&["line", "page", "version", "seat"])))
     {
         return Meaning::Sequence;
     }
-    if IDENTITY_LAST.contains(&last) {
+    if IDENTITY_LAST.contains(&last) || (matches!(last, "value" | "address") && has(SECRET)) {
         return Meaning::Identity;
     }
     if is_int && has(MEASURE) {
@@ -428,20 +447,23 @@ fn grain(words: &[String], native: NativeType) -> Option<Grain> {
     ) {
         return None;
     }
+    let is_kind = words
+        .last()
+        .is_some_and(|last| matches!(last.as_str(), "type" | "kind" | "size" | "name" | "length"));
     let is_date_text = matches!(native, Text | Ascii | Date | Int | Bigint);
     // The finest unit named is the length of the bucket: year_month is a month.
     let mut found: Option<Grain> = None;
     for word in words {
         let grain = match word.as_str() {
             "minute" => Grain::Minute,
-            "hour" | "hourly" | "yyyymmddhh" => Grain::Hour,
-            "day" | "daily" | "yyyymmdd" | "ymd" => Grain::Day,
-            "date" | "dt" if is_date_text => Grain::Day,
-            "week" | "weekly" | "yyyyww" | "isoweek" => Grain::Week,
-            "month" | "monthly" | "yyyymm" | "ym" | "yearmonth" => Grain::Month,
+            "hour" | "hourly" | "yyyymmddhh" | "hora" | "heure" | "stunde" => Grain::Hour,
+            "day" | "daily" | "yyyymmdd" | "ymd" | "dia" | "jour" => Grain::Day,
+            "date" | "dt" | "fecha" if is_date_text => Grain::Day,
+            "week" | "weekly" | "yyyyww" | "isoweek" | "semana" | "semaine" | "woche" => Grain::Week,
+            "month" | "monthly" | "yyyymm" | "ym" | "yearmonth" | "mes" | "mois" | "monat" => Grain::Month,
             "quarter" => Grain::Quarter,
-            "year" | "yearly" | "yyyy" => Grain::Year,
-            "period" | "window" | "epoch" if words.len() <= 2 && native != Time => Grain::Unknown,
+            "year" | "yearly" | "yyyy" | "anio" | "annee" | "jahr" => Grain::Year,
+            "period" | "window" | "epoch" if words.len() <= 2 && native != Time && !is_kind => Grain::Unknown,
             // `time_bucket`, and as one word: a bucket of time, however it is counted.
             "time" if any_word(words, HASH_WORDS) => Grain::Unknown,
             "timebucket" => Grain::Unknown,
@@ -452,11 +474,18 @@ fn grain(words: &[String], native: NativeType) -> Option<Grain> {
     found
 }
 
+const ATTRIBUTE: &[&str] =
+    &["attribute", "property", "field", "tag", "label", "param", "parameter", "option"];
+
 fn few(words: &[String], is_int: bool) -> Option<u32> {
     let first = words.first()?;
     let last = words.last()?;
     if words.len() > 1 && (first == "is" || first == "has") {
         return Some(2);
+    }
+    // The name of an attribute is one of a few dozen, its value is not.
+    if words.len() > 1 && last == "name" && words.iter().any(|word| ATTRIBUTE.contains(&word.as_str())) {
+        return Some(50);
     }
     let listed = |word: &String| FEW.iter().find(|(text, _)| text == word).map(|(_, values)| *values);
     if let Some(values) = listed(last) {
@@ -471,7 +500,19 @@ fn is_instant(words: &[String]) -> bool {
     (words.len() > 1 && matches!(last.as_str(), "at" | "on" | "ms" | "millis" | "micros"))
         || matches!(
             last.as_str(),
-            "time" | "ts" | "timestamp" | "datetime" | "instant" | "when" | "since" | "until"
+            "time"
+                | "ts"
+                | "timestamp"
+                | "datetime"
+                | "instant"
+                | "when"
+                | "since"
+                | "until"
+                | "created"
+                | "received"
+                | "occurred"
+                | "recorded"
+                | "acquired"
         )
 }
 
@@ -481,7 +522,7 @@ mod tests {
 
     #[test]
     fn integers_may_count_buckets_of_time_or_spread_by_hash() {
-        let of = |name| meaning(name, &DataType::native(NativeType::Bigint));
+        let of = |name| meaning(&words(name), &DataType::native(NativeType::Bigint));
         for name in ["timebucket", "time_bucket", "bucket_time"] {
             assert_eq!(of(name), Meaning::TimeBucket(Grain::Unknown), "{name}");
         }

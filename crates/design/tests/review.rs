@@ -7,6 +7,10 @@ use design::{Review, Severity, review};
 
 #[path = "review/derived.rs"]
 mod derived;
+#[path = "review/dynamo.rs"]
+mod dynamo;
+#[path = "review/evidence.rs"]
+mod evidence;
 #[path = "review/exactness.rs"]
 mod exactness;
 #[path = "review/fixes.rs"]
@@ -49,6 +53,7 @@ pub fn cases(text: &str) -> Vec<Case> {
 pub const SEEDS: &str = include_str!("cases/seeds.cql");
 pub const GOOD: &str = include_str!("cases/good.cql");
 pub const FLAWED: &str = include_str!("cases/flawed.cql");
+pub const POINTS: &str = include_str!("cases/points.cql");
 
 /// Written in the second session before their author had read the rules, and after the rules had been mended by them.
 pub const HELD_OUT: [&str; 3] = [
@@ -99,6 +104,11 @@ fn good_schemas_are_clean() {
 #[test]
 fn schemas_that_were_held_out_get_their_verdict() {
     check_all(&HELD_OUT.concat());
+}
+
+#[test]
+fn the_shapes_that_were_missed_are_told() {
+    check_all(POINTS);
 }
 
 #[test]

@@ -75,6 +75,15 @@ impl Disk for Counting {
     fn exists(&self, path: &Path) -> io::Result<bool> {
         self.disk.exists(path)
     }
+    fn len_of(&self, path: &Path) -> io::Result<u64> {
+        self.disk.len_of(path)
+    }
+    fn is_plain(&self, path: &Path) -> io::Result<bool> {
+        self.disk.is_plain(path)
+    }
+    fn is_open_to_others(&self, dir: &Path) -> io::Result<bool> {
+        self.disk.is_open_to_others(dir)
+    }
     fn lock(&self, path: &Path) -> Result<Box<dyn DiskLock>, LockError> {
         self.disk.lock(path)
     }

@@ -8,7 +8,7 @@ use num_bigint::BigInt;
 
 use crate::arithmetic::NumberValue;
 use crate::literal::format_text;
-use crate::number::Decimal;
+use crate::number::{Decimal, check_number};
 use crate::temporal::{date_to_millis, millis_to_date_days};
 use crate::timeuuid;
 use crate::types::DataType;
@@ -44,6 +44,7 @@ pub fn cast(from: &DataType, to: &DataType, value: Option<&[u8]>) -> Result<Opti
     if !can_cast(from, to) {
         return invalid!("{from} cannot be cast to {to}");
     }
+    check_number(from, bytes)?;
     let malformed = || ValueError::new(format!("the value is not a {from}"));
     if to.is_text() {
         return format_text(from, bytes).map(|text| Some(text.into_bytes())).ok_or_else(malformed);

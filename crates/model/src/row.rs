@@ -433,6 +433,12 @@ impl RowWriter {
         self.cell(&Cell { column, path: None, timestamp, state });
     }
 
+    /// Bytes of the image built so far.
+    #[inline]
+    pub fn bytes(&self) -> usize {
+        self.body.len()
+    }
+
     /// The image built so far.
     #[inline]
     pub fn view(&self) -> RowView<'_> {

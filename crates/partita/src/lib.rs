@@ -18,12 +18,12 @@
 //! It is the server's own engine and dialect: the same files, the same statements, the same answers.
 //! One process at a time may have a folder open.
 
-mod database;
+mod embedded;
 mod error;
 mod params;
 mod rows;
 
-pub use database::{Database, Durability, Options};
+pub use embedded::{Database, Durability, Options};
 pub use error::Error;
 pub use model::value::Value;
 pub use params::{Date, IntoValue, Params, Time, TimeUuid, Timestamp, Uuid};

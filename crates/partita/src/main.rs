@@ -30,10 +30,18 @@ enum Command {
     Restore(commands::backup::RestoreOptions),
     /// Check every checksum of every file of a database or backup. Exit 1 on damage.
     Verify(commands::verify::VerifyOptions),
-    /// Review CQL files: which keys will hurt, which queries they cannot answer. Exit 1 on errors.
+    /// Make, list and delete access keys for the DynamoDB API.
+    Keys(commands::keys::KeysOptions),
+    /// Review CQL files, or tables of DynamoDB with their operations: which keys will hurt, which queries they cannot answer. Exit 1 on errors.
     Review(commands::review::ReviewOptions),
+    /// The review as a language server over standard input and output, for editors.
+    Lsp,
     /// Derive tables from entities and access patterns, with the reasons.
     Design(commands::design::DesignOptions),
+    /// Show which partitions of a running server are hot, live.
+    Top(commands::top::TopOptions),
+    /// Write the access patterns that a running server sees, as CREATE ACCESS PATTERN statements.
+    Patterns(commands::patterns::PatternsOptions),
     /// Predict partition sizes, hot partitions, fan-out and the load of every node at 1x, 10x, 100x.
     Simulate(Box<commands::simulate::SimulateOptions>),
 }
@@ -45,8 +53,12 @@ fn main() -> ExitCode {
         Command::Backup(options) => commands::backup::backup(options),
         Command::Restore(options) => commands::backup::restore(options),
         Command::Verify(options) => commands::verify::run(options),
+        Command::Keys(options) => commands::keys::run(options),
         Command::Review(options) => commands::review::run(options),
+        Command::Lsp => commands::lsp::run(),
         Command::Design(options) => commands::design::run(options),
+        Command::Top(options) => commands::top::run(options),
+        Command::Patterns(options) => commands::patterns::run(&options),
         Command::Simulate(options) => commands::simulate::run(*options),
     };
     match outcome {

@@ -2,12 +2,17 @@
 
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
-use server::config::{Auth, Config, Durability, Limits, Tls};
+use server::audit::{Category, Rules, Settings};
+use server::config::{Auth, Config, Durability, Dynamo, Limits, Tls};
+use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 /// The file that is read when it exists and no other is named.
 const DEFAULT_FILE: &str = "partita.toml";
+
+/// Where data lives unless somebody says otherwise.
+const DEFAULT_DATA: &str = "partita-data";
 
 #[derive(Args, Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
@@ -34,6 +39,24 @@ pub struct ServeOptions {
     /// Address for /health and /metrics, which never ask for a password [default: 127.0.0.1:9180]
     #[arg(long, env = "PARTITA_HTTP", value_name = "ADDR")]
     http: Option<SocketAddr>,
+    /// Address for clients of the DynamoDB API; port 0 picks a free one [default: the CQL address, port 8000 (a free one if --cql has another port than 9042)]
+    #[arg(long, env = "PARTITA_DYNAMO", value_name = "ADDR")]
+    dynamo: Option<SocketAddr>,
+    /// Do not serve the DynamoDB API
+    #[arg(long, env = "PARTITA_NO_DYNAMO")]
+    no_dynamo: bool,
+    /// Region in the names of DynamoDB tables (ARNs); requests may be signed for any [default: us-east-1]
+    #[arg(long, env = "PARTITA_DYNAMO_REGION", value_name = "NAME")]
+    dynamo_region: Option<String>,
+    /// Keep DynamoDB tables to their provisioned throughput, so that retries can be tried out
+    #[arg(long, env = "PARTITA_DYNAMO_THROTTLE")]
+    dynamo_throttle: bool,
+    /// Allow what DynamoDB itself refuses: consistent reads of global secondary indexes
+    #[arg(long, env = "PARTITA_DYNAMO_EXTENSIONS")]
+    dynamo_extensions: bool,
+    /// A folder that stands for a bucket in exports and imports of DynamoDB tables: name=DIR; may be given several times
+    #[arg(long, env = "PARTITA_BUCKET", value_name = "NAME=DIR", value_delimiter = ',')]
+    bucket: Vec<String>,
     /// Number of shards, one thread each [default: the number of cores]
     #[arg(long, env = "PARTITA_SHARDS", value_name = "N")]
     shards: Option<usize>,
@@ -43,6 +66,24 @@ pub struct ServeOptions {
     /// Who may connect: anybody, or roles with a password [default: none]
     #[arg(long, env = "PARTITA_AUTH", value_enum)]
     auth: Option<AuthOption>,
+    /// Folder for the audit log, or `off` [default: with --auth password the folder `audit` in --data, else off]
+    #[arg(long, env = "PARTITA_AUDIT", value_name = "DIR|off")]
+    audit: Option<PathBuf>,
+    /// What is recorded there: some of logins,roles,schema,reads,writes [default: logins,roles,schema]
+    #[arg(long, env = "PARTITA_AUDIT_RECORD", value_name = "LIST")]
+    audit_record: Option<String>,
+    /// Record reads and writes of these tables only: keyspaces or keyspace.table, with commas [default: all]
+    #[arg(long, env = "PARTITA_AUDIT_TABLES", value_name = "LIST")]
+    audit_tables: Option<String>,
+    /// Record reads and writes by these roles only, with commas [default: all]
+    #[arg(long, env = "PARTITA_AUDIT_ROLES", value_name = "LIST")]
+    audit_roles: Option<String>,
+    /// Longest file of the audit log, in MiB; then another begins [default: 64]
+    #[arg(long, env = "PARTITA_AUDIT_FILE_MIB", value_name = "MIB")]
+    audit_file_mib: Option<usize>,
+    /// Files of the audit log that are kept; older ones are deleted [default: 16]
+    #[arg(long, env = "PARTITA_AUDIT_FILES", value_name = "N")]
+    audit_files: Option<usize>,
     /// Certificate chain (PEM); with --tls-key, CQL clients must use TLS
     #[arg(long, env = "PARTITA_TLS_CERT", value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
@@ -67,15 +108,24 @@ pub struct ServeOptions {
     /// Serve on addresses other machines can reach although anybody may connect (no authentication; --http never has any)
     #[arg(long, env = "PARTITA_ALLOW_ANYBODY_ON_THE_NETWORK")]
     allow_anybody_on_the_network: bool,
+    /// All memory that data and clients may take, in MiB; the other limits are parts of it [default: three quarters of the machine's]
+    #[arg(long, env = "PARTITA_MEMORY_MIB", value_name = "MIB")]
+    memory_mib: Option<usize>,
     /// Memory for recent writes before they are flushed, in MiB [default: 128]
     #[arg(long, env = "PARTITA_MEMTABLE_MIB", value_name = "MIB")]
     memtable_mib: Option<usize>,
     /// Memory for cached blocks, in MiB [default: 256]
     #[arg(long, env = "PARTITA_CACHE_MIB", value_name = "MIB")]
     cache_mib: Option<usize>,
-    /// Most client connections at once [default: 4096]
+    /// Most client connections at once; fewer if the process may not open so many files [default: 4096]
     #[arg(long, env = "PARTITA_CONNECTIONS_MAX", value_name = "N")]
     connections_max: Option<usize>,
+    /// Most client connections from one address [default: half of --connections-max, and no limit for this machine]
+    #[arg(long, env = "PARTITA_CONNECTIONS_PER_ADDRESS_MAX", value_name = "N")]
+    connections_per_address_max: Option<usize>,
+    /// Most connections to the HTTP listener at once [default: 64]
+    #[arg(long, env = "PARTITA_HTTP_CONNECTIONS_MAX", value_name = "N")]
+    http_connections_max: Option<usize>,
     /// Longest request, in MiB [default: 16]
     #[arg(long, env = "PARTITA_FRAME_MIB_MAX", value_name = "MIB")]
     frame_mib_max: Option<usize>,
@@ -91,6 +141,9 @@ pub struct ServeOptions {
     /// Memory for the texts of prepared statements, in MiB [default: 16]
     #[arg(long, env = "PARTITA_STATEMENTS_MIB_MAX", value_name = "MIB")]
     statements_mib_max: Option<usize>,
+    /// Longest text of a statement, in KiB; bound values do not count [default: 1024]
+    #[arg(long, env = "PARTITA_STATEMENT_TEXT_KIB_MAX", value_name = "KIB")]
+    statement_text_kib_max: Option<usize>,
     /// Longest page of a result, in MiB [default: 8]
     #[arg(long, env = "PARTITA_PAGE_MIB_MAX", value_name = "MIB")]
     page_mib_max: Option<usize>,
@@ -138,15 +191,21 @@ impl ServeOptions {
             AuthOption::None => Auth::None,
             AuthOption::Password => Auth::Password,
         };
+        let dynamo = (!merged.no_dynamo).then(|| {
+            let port = if cql.port() == 9042 { 8000 } else { 0 };
+            merged.dynamo.unwrap_or_else(|| SocketAddr::new(cql.ip(), port))
+        });
         let guarded = auth == Auth::Password || merged.tls_client_ca.is_some();
-        check_exposure(&[cql, shard_aware], http, guarded, merged.allow_anybody_on_the_network)?;
+        let served: Vec<SocketAddr> = [cql, shard_aware].into_iter().chain(dynamo).collect();
+        check_exposure(&served, http, guarded, merged.allow_anybody_on_the_network)?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let server = Config {
-            data: merged.data.clone().unwrap_or_else(|| PathBuf::from("partita-data")),
+            data: merged.data.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_DATA)),
             cql,
             advertise: merged.advertise,
             shard_aware: (!merged.no_shard_aware).then_some(shard_aware),
             http: Some(http),
+            dynamo: merged.dynamo_settings(dynamo)?,
             shards: merged.shards.unwrap_or(cores),
             durability: match merged.durability.unwrap_or(DurabilityOption::Sync) {
                 DurabilityOption::Sync => Durability::Sync,
@@ -154,6 +213,7 @@ impl ServeOptions {
             },
             auth,
             tls: merged.tls(),
+            audit: merged.audit(auth)?,
             cluster_name: merged.cluster_name.clone().unwrap_or_else(|| "Partita".into()),
             data_center: merged.datacenter.clone().unwrap_or_else(|| "datacenter1".into()),
             rack: merged.rack.clone().unwrap_or_else(|| "rack1".into()),
@@ -163,9 +223,57 @@ impl ServeOptions {
         Ok(ServeSettings { server, log, log_json: merged.log_json })
     }
 
+    fn dynamo_settings(&self, address: Option<SocketAddr>) -> Result<Option<Dynamo>, String> {
+        let Some(address) = address else { return Ok(None) };
+        let mut buckets = Vec::with_capacity(self.bucket.len());
+        for bucket in &self.bucket {
+            let (name, dir) = bucket.split_once('=').filter(|(name, dir)| !name.is_empty() && !dir.is_empty()).ok_or_else(
+                || format!("--bucket {bucket}: write it as name=DIR, for example --bucket exports=/var/lib/exports"),
+            )?;
+            buckets.push((name.to_string(), PathBuf::from(dir)));
+        }
+        Ok(Some(Dynamo {
+            address,
+            // A port that everybody uses for something may be taken: only who asked for it must have it.
+            is_wanted: self.dynamo.is_some(),
+            region: self.dynamo_region.clone().unwrap_or_else(|| "us-east-1".into()),
+            throttle: self.dynamo_throttle,
+            extensions: self.dynamo_extensions,
+            buckets,
+        }))
+    }
+
     fn tls(&self) -> Option<Tls> {
         let files = self.tls_cert.clone().zip(self.tls_key.clone());
         files.map(|(cert, key)| Tls { cert, key, client_ca: self.tls_client_ca.clone() })
+    }
+
+    /// Where there are roles, what they do to each other and to the schema is recorded unless somebody says otherwise.
+    fn audit(&self, auth: Auth) -> Result<Option<Settings>, String> {
+        let dir = match &self.audit {
+            Some(dir) if dir.as_os_str() == "off" => return Ok(None),
+            Some(dir) => dir.clone(),
+            None if auth == Auth::Password => {
+                self.data.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_DATA)).join("audit")
+            }
+            None => return Ok(None),
+        };
+        let list = |names: &Option<String>| -> BTreeSet<String> {
+            let names = names.as_deref().unwrap_or_default().split(',').map(str::trim);
+            names.filter(|name| !name.is_empty()).map(str::to_string).collect()
+        };
+        let mut rules =
+            Rules { tables: list(&self.audit_tables), roles: list(&self.audit_roles), ..Rules::usual() };
+        if self.audit_record.is_some() {
+            let named = |name: &String| {
+                Category::named(name).ok_or_else(|| {
+                    format!("--audit-record {name}: unknown; use some of logins,roles,schema,reads,writes")
+                })
+            };
+            rules.categories = list(&self.audit_record).iter().map(named).collect::<Result<_, _>>()?;
+        }
+        let file_bytes_max = (self.audit_file_mib.unwrap_or(64) as u64).saturating_mul(1 << 20);
+        Ok(Some(Settings { dir, rules, file_bytes_max, files_max: self.audit_files.unwrap_or(16) }))
     }
 
     fn limits(&self) -> Limits {
@@ -174,12 +282,18 @@ impl ServeOptions {
         Limits {
             memtable_bytes_max: mib(self.memtable_mib, defaults.memtable_bytes_max),
             cache_bytes_max: mib(self.cache_mib, defaults.cache_bytes_max),
+            memory_bytes_max: self.memory_mib.map(|m| m.saturating_mul(1 << 20)),
             connections_max: self.connections_max.unwrap_or(defaults.connections_max),
+            connections_per_address_max: self.connections_per_address_max,
+            http_connections_max: self.http_connections_max.unwrap_or(defaults.http_connections_max),
             frame_bytes_max: mib(self.frame_mib_max, defaults.frame_bytes_max),
             in_flight_per_connection_max: self.in_flight_max.unwrap_or(defaults.in_flight_per_connection_max),
             in_flight_bytes_max: mib(self.in_flight_mib_max, defaults.in_flight_bytes_max),
             answer_bytes_max: mib(self.answers_mib_max, defaults.answer_bytes_max),
             statement_bytes_max: mib(self.statements_mib_max, defaults.statement_bytes_max),
+            statement_text_bytes_max: self
+                .statement_text_kib_max
+                .map_or(defaults.statement_text_bytes_max, |kib| kib.saturating_mul(1 << 10)),
             page_bytes_max: mib(self.page_mib_max, defaults.page_bytes_max),
             ..defaults
         }
@@ -205,9 +319,21 @@ impl ServeOptions {
             cql_shard_aware: self.cql_shard_aware.or(file.cql_shard_aware),
             no_shard_aware: self.no_shard_aware || file.no_shard_aware,
             http: self.http.or(file.http),
+            dynamo: self.dynamo.or(file.dynamo),
+            no_dynamo: self.no_dynamo || file.no_dynamo,
+            dynamo_region: self.dynamo_region.or(file.dynamo_region),
+            dynamo_throttle: self.dynamo_throttle || file.dynamo_throttle,
+            dynamo_extensions: self.dynamo_extensions || file.dynamo_extensions,
+            bucket: if self.bucket.is_empty() { file.bucket } else { self.bucket },
             shards: self.shards.or(file.shards),
             durability: self.durability.or(file.durability),
             auth: self.auth.or(file.auth),
+            audit: self.audit.or(file.audit),
+            audit_record: self.audit_record.or(file.audit_record),
+            audit_tables: self.audit_tables.or(file.audit_tables),
+            audit_roles: self.audit_roles.or(file.audit_roles),
+            audit_file_mib: self.audit_file_mib.or(file.audit_file_mib),
+            audit_files: self.audit_files.or(file.audit_files),
             tls_cert: self.tls_cert.or(file.tls_cert),
             tls_key: self.tls_key.or(file.tls_key),
             tls_client_ca: self.tls_client_ca.or(file.tls_client_ca),
@@ -217,14 +343,20 @@ impl ServeOptions {
             rack: self.rack.or(file.rack),
             allow_anybody_on_the_network: self.allow_anybody_on_the_network
                 || file.allow_anybody_on_the_network,
+            memory_mib: self.memory_mib.or(file.memory_mib),
             memtable_mib: self.memtable_mib.or(file.memtable_mib),
             cache_mib: self.cache_mib.or(file.cache_mib),
             connections_max: self.connections_max.or(file.connections_max),
+            connections_per_address_max: self
+                .connections_per_address_max
+                .or(file.connections_per_address_max),
+            http_connections_max: self.http_connections_max.or(file.http_connections_max),
             frame_mib_max: self.frame_mib_max.or(file.frame_mib_max),
             in_flight_max: self.in_flight_max.or(file.in_flight_max),
             in_flight_mib_max: self.in_flight_mib_max.or(file.in_flight_mib_max),
             answers_mib_max: self.answers_mib_max.or(file.answers_mib_max),
             statements_mib_max: self.statements_mib_max.or(file.statements_mib_max),
+            statement_text_kib_max: self.statement_text_kib_max.or(file.statement_text_kib_max),
             page_mib_max: self.page_mib_max.or(file.page_mib_max),
             log: self.log.or(file.log),
             log_json: self.log_json || file.log_json,
@@ -240,13 +372,19 @@ impl ServeOptions {
         }
         let positive = [
             ("connections-max", self.connections_max),
+            ("connections-per-address-max", self.connections_per_address_max),
+            ("http-connections-max", self.http_connections_max),
             ("frame-mib-max", self.frame_mib_max),
             ("in-flight-max", self.in_flight_max),
             ("in-flight-mib-max", self.in_flight_mib_max),
             ("answers-mib-max", self.answers_mib_max),
             ("statements-mib-max", self.statements_mib_max),
+            ("statement-text-kib-max", self.statement_text_kib_max),
             ("page-mib-max", self.page_mib_max),
+            ("memory-mib", self.memory_mib),
             ("memtable-mib", self.memtable_mib),
+            ("audit-file-mib", self.audit_file_mib),
+            ("audit-files", self.audit_files),
         ];
         if let Some((name, _)) = positive.iter().find(|(_, value)| *value == Some(0)) {
             return Err(format!("--{name} must be at least 1: with 0 nothing could be served"));
@@ -336,8 +474,16 @@ mod tests {
     #[test]
     fn every_option_is_also_a_variable_and_a_line_in_the_file() {
         let command = ServeOptions::augment_args(clap::Command::new("serve"));
-        let values =
-            ["3", "\"127.0.0.1:3\"", "\"127.0.0.3\"", "\"periodic\"", "\"password\"", "\"text\"", "true"];
+        let values = [
+            "3",
+            "\"127.0.0.1:3\"",
+            "\"127.0.0.3\"",
+            "\"periodic\"",
+            "\"password\"",
+            "\"text\"",
+            "true",
+            "[\"text\"]",
+        ];
         let mut seen = 0;
         for argument in command.get_arguments().filter(|a| a.get_id() != "config") {
             let name = argument.get_long().unwrap();
@@ -378,6 +524,23 @@ mod tests {
         assert!(options("shards = 0").resolve().is_err());
         assert!(options("tls-cert = \"x\"").resolve().err().unwrap().contains("tls-key"));
         assert!(options("tls-client-ca = \"x\"").resolve().err().unwrap().contains("tls-cert"));
+    }
+
+    #[test]
+    fn the_audit_log_is_on_where_there_are_roles() {
+        let audit = |text: &str| options(text).resolve().map(|settings| settings.server.audit);
+        assert!(audit("").unwrap().is_none());
+        let usual = audit("auth = \"password\"\ndata = \"d\"").unwrap().unwrap();
+        assert_eq!(usual.dir, PathBuf::from("d/audit"));
+        assert_eq!(usual.rules.categories.len(), 3);
+        assert!(audit("auth = \"password\"\naudit = \"off\"").unwrap().is_none());
+        let wide = "audit = \"a\"\naudit-record = \"reads, writes\"\naudit-tables = \"hr,shop.orders\"";
+        let wide = audit(wide).unwrap().unwrap();
+        assert_eq!(wide.rules.categories, [Category::Reads, Category::Writes].into());
+        assert!(wide.rules.tables.contains("shop.orders"));
+        assert!(
+            audit("audit = \"a\"\naudit-record = \"everything\"").err().unwrap().contains("logins,roles")
+        );
     }
 
     #[test]

@@ -86,3 +86,84 @@ fn files_are_small_and_say_what_they_are() {
         }
     }
 }
+
+/// Who embeds the library must not pay for listeners, TLS and the command line.
+#[test]
+fn the_embedding_library_links_no_server() {
+    let output = Command::new(env!("CARGO"))
+        .args([
+            "tree",
+            "--offline",
+            "-p",
+            "partita",
+            "--no-default-features",
+            "-e",
+            "normal",
+            "--prefix",
+            "none",
+        ])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "cargo tree: {}", String::from_utf8_lossy(&output.stderr));
+    let tree = String::from_utf8(output.stdout).unwrap();
+    let linked: Vec<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert!(linked.contains(&"engine"), "the tree was read: {tree}");
+    for unwanted in ["server", "axum", "rustls", "clap"] {
+        assert!(!linked.contains(&unwanted), "{unwanted} is linked into the embedding library");
+    }
+}
+
+/// What makes a run unrepeatable, and the crates that may do it: `rt` for everybody, the server and what stands on it for
+/// themselves.
+const OUTSIDE: [&str; 16] = [
+    "Instant::now",
+    "SystemTime::now",
+    "thread::sleep",
+    "thread::spawn",
+    "thread::Builder",
+    "thread::scope",
+    "thread::park",
+    "thread::current",
+    "fs::",
+    "File::open",
+    "File::create",
+    "OpenOptions::new",
+    "TcpStream::connect",
+    "std::process::",
+    "RandomState::new",
+    "env::var",
+];
+
+#[test]
+fn only_rt_touches_clocks_threads_files_and_randomness_below_the_server() {
+    let (layers, mut looked_at) = (layer_table(), 0);
+    let server = layers["server"];
+    for (name, _) in layers.iter().filter(|(name, layer)| **layer < server && *name != "rt") {
+        let mut files = Vec::new();
+        rust_files(&root().join("crates").join(name).join("src"), &mut files);
+        for file in files {
+            let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+            // The text in front of a file's own tests, unless the file is a test as a whole.
+            if ["tests", "testing", "golden"].contains(&stem) || stem.ends_with("_tests") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&file).unwrap();
+            let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+            for (number, line) in
+                code.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"))
+            {
+                let found = OUTSIDE.iter().find(|what| line.contains(**what) && !line.contains("rt::"));
+                assert!(
+                    found.is_none(),
+                    "{}:{}: {} belongs into rt",
+                    file.display(),
+                    number + 1,
+                    line.trim()
+                );
+            }
+            looked_at += 1;
+        }
+    }
+    assert!(looked_at > 100, "only {looked_at} files were looked at");
+}

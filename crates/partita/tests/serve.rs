@@ -203,3 +203,110 @@ fn security_is_loud_where_it_must_be() {
     let (status, _) = server.signal("-TERM");
     assert!(status.success());
 }
+
+/// One request and its answer's opcode and body, in version 4 of the protocol.
+fn ask(stream: &mut TcpStream, opcode: u8, body: &[u8]) -> (u8, Vec<u8>) {
+    let mut frame = vec![4, 0, 0, 1, opcode];
+    frame.extend_from_slice(&(body.len() as u32).to_be_bytes());
+    frame.extend_from_slice(body);
+    stream.write_all(&frame).unwrap();
+    let mut head = [0; 9];
+    stream.read_exact(&mut head).unwrap();
+    let mut answer = vec![0; u32::from_be_bytes([head[5], head[6], head[7], head[8]]) as usize];
+    stream.read_exact(&mut answer).unwrap();
+    (head[4], answer)
+}
+
+/// A connection that has started up.
+fn client(address: SocketAddr) -> TcpStream {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let (opcode, body) = ask(&mut stream, 0x01, b"\0\x01\0\x0bCQL_VERSION\0\x053.0.0");
+    assert!(matches!(opcode, 0x02 | 0x03), "{opcode}: {}", String::from_utf8_lossy(&body));
+    stream
+}
+
+/// Runs a statement that must succeed.
+fn run(stream: &mut TcpStream, text: &str) -> Vec<u8> {
+    let mut body = (text.len() as u32).to_be_bytes().to_vec();
+    body.extend_from_slice(text.as_bytes());
+    body.extend_from_slice(&[0, 1, 0]);
+    let (opcode, answer) = ask(stream, 0x07, &body);
+    assert_eq!(opcode, 0x08, "{text}: {}", String::from_utf8_lossy(&answer));
+    answer
+}
+
+#[test]
+fn silent_connections_leave_the_engine_its_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = env!("CARGO_BIN_EXE_partita");
+    // The soft limit would not even do for the start; the hard one is far below the connections that come.
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -Sn 40 && ulimit -Hn 256 && exec \"$0\" \"$@\"", program, "serve"]);
+    limited.args(FREE).args(["--shards", "2"]).current_dir(dir.path());
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("PARTITA_")) {
+        limited.env_remove(name);
+    }
+    limited.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let server = Running::start(&mut limited);
+    let silent: Vec<TcpStream> = (0..300).map(|_| TcpStream::connect(server.cql).unwrap()).collect();
+    let pages: Vec<TcpStream> = (0..100).map(|_| TcpStream::connect(server.http).unwrap()).collect();
+    let mut client = client(server.cql);
+    run(
+        &mut client,
+        "CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
+    );
+    for table in 0..5 {
+        run(&mut client, &format!("CREATE TABLE k.t{table} (k int PRIMARY KEY, v text)"));
+        run(&mut client, &format!("INSERT INTO k.t{table} (k, v) VALUES (1, 'x')"));
+    }
+    let open = std::fs::read_dir(format!("/proc/{}/fd", server.child.id())).unwrap().count();
+    assert!(open <= 256 - 64, "{open} files are open: too few are left for data");
+    drop((silent, pages));
+    let (status, log) = server.signal("-TERM");
+    assert!(status.success(), "{log}");
+    assert!(log.contains("may open only 256 files") && log.contains("ulimit -Hn"), "{log}");
+    assert!(!log.contains("ERROR"), "{log}");
+    let floods = log.lines().filter(|line| line.contains("connection refused")).count();
+    assert!(floods <= 3, "{floods} lines about refused connections");
+}
+
+#[test]
+fn half_requests_do_not_hold_up_a_stop() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Running::start(serve(dir.path()).args(FREE));
+    let mut page = TcpStream::connect(server.http).unwrap();
+    page.write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\n").unwrap();
+    let mut half = client(server.cql);
+    half.write_all(&[4, 0, 0, 1, 7, 0, 1, 0, 0]).unwrap();
+    server.assert_serves();
+    let begun = std::time::Instant::now();
+    let (status, log) = server.signal("-TERM");
+    assert!(status.success(), "{log}");
+    assert!(begun.elapsed() < Duration::from_secs(12), "stopping took {:?}", begun.elapsed());
+}
+
+#[test]
+fn a_hang_up_reloads_and_never_kills() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("partita.toml"), "log = \"warn\"\n").unwrap();
+    let mut server = Running::start(serve(dir.path()).args(FREE));
+    let mut client = client(server.cql);
+    let id = server.child.id().to_string();
+    let hang_up = || assert!(Command::new("kill").args(["-HUP", &id]).status().unwrap().success());
+    std::fs::write(dir.path().join("partita.toml"), "log = \"loud=shouting\"\n").unwrap();
+    hang_up();
+    let mut lines = BufReader::new(server.child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let refused = lines.next().unwrap();
+    assert!(refused.contains("the log level was not reloaded"), "{refused}");
+    std::fs::write(dir.path().join("partita.toml"), "log = \"info\"\n").unwrap();
+    hang_up();
+    let reloaded = lines.next().unwrap();
+    assert!(reloaded.contains("reloaded: roles and permissions are read again"), "{reloaded}");
+    // Who was connected still is.
+    run(&mut client, "SELECT key FROM system.local");
+    server.assert_serves();
+    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    lines.for_each(drop);
+    assert!(server.child.wait().unwrap().success());
+}

@@ -1,8 +1,10 @@
 //! What an execution needs besides its plan: the store, time, identifiers, the request's settings.
 
 use crate::error::QueryError;
+use crate::held::Held;
 use crate::spec::Rows;
 use crate::values::Values;
+use rt::Budget;
 use schema::Table;
 use std::cell::RefCell;
 use store::Store;
@@ -45,6 +47,8 @@ pub struct Request<'a> {
     pub now_micros: i64,
     /// Decides every liveness question of the request (client-supplied in protocol v5).
     pub now_seconds: u32,
+    /// Who asks may not see the clear values of masked columns.
+    pub masked: bool,
     /// What the rows of the answer may take, if less than the limits allow: a page ends there, see [`Request::outgrown`].
     pub result_bytes_max: Option<usize>,
 }
@@ -59,6 +63,7 @@ impl<'a> Request<'a> {
             timestamp: None,
             now_micros,
             now_seconds,
+            masked: false,
             result_bytes_max: None,
         }
     }
@@ -125,12 +130,18 @@ pub struct Context<'a, S: Store> {
     pub virtuals: &'a dyn VirtualTables,
     pub ids: &'a dyn Ids,
     pub limits: Limits,
+    /// What sorts and plans may hold together, with all other work of the server; `None`: nobody counts.
+    pub memory: Option<&'a Budget>,
     pub request: Request<'a>,
     /// Sent to the client with the answer (and printed by cqlsh).
     pub warnings: RefCell<Vec<String>>,
 }
 
 impl<S: Store> Context<'_, S> {
+    pub(crate) fn held(&self) -> Held {
+        Held::of(self.memory)
+    }
+
     pub fn warn(&self, text: impl Into<String>) {
         self.warnings.borrow_mut().push(text.into());
     }

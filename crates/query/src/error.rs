@@ -38,6 +38,11 @@ impl QueryError {
     pub fn invalid(text: impl Into<String>) -> QueryError {
         QueryError::Invalid(text.into())
     }
+
+    /// Whether the same might succeed later.
+    pub fn is_overload(&self) -> bool {
+        matches!(self, QueryError::Overloaded(_))
+    }
 }
 
 impl From<StoreError> for QueryError {

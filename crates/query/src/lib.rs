@@ -8,6 +8,7 @@ pub mod context;
 pub mod error;
 pub mod expr;
 pub mod function;
+mod held;
 pub mod index;
 pub mod key;
 pub mod restrict;

@@ -12,3 +12,5 @@ mod indexed_data;
 mod limits;
 #[path = "select/pausing.rs"]
 mod pausing;
+#[path = "select/turns.rs"]
+mod turns;

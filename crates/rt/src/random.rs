@@ -3,6 +3,12 @@
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
+/// A number that nobody can foresee: the standard library takes the keys of its hashers from the system.
+pub fn unforeseen() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    std::collections::hash_map::RandomState::new().build_hasher().finish()
+}
+
 impl Random {
     pub fn seeded(seed: u64) -> Random {
         Random(seed)
@@ -47,6 +53,7 @@ mod tests {
         assert_eq!(run(7), run(7));
         assert_ne!(run(7), run(8));
         assert!(run(9).iter().zip(1..).all(|(&n, bound)| n < bound));
+        assert_ne!(unforeseen(), unforeseen());
         let mut bytes = [0; 13];
         Random::seeded(1).fill(&mut bytes);
         assert!(bytes.iter().any(|&b| b != 0));

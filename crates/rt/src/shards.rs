@@ -23,7 +23,10 @@ impl ShardThreads {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             let body = move || {
                 let local = tokio::task::LocalSet::new();
-                local.block_on(&runtime, async move { main(index).await });
+                local.block_on(&runtime, async move {
+                    tokio::task::spawn_local(crate::turn::pace());
+                    main(index).await
+                });
             };
             threads.push(thread::Builder::new().name(format!("shard-{index}")).spawn(body)?);
         }

@@ -3,6 +3,7 @@
 //! Names are as the user meant them (case folded by the dialect), types are resolved. Everything else
 //! (existence, name rules, key rules, option values) is checked when the change is applied.
 
+use crate::foreign::NewForeign;
 use crate::index::IndexPart;
 use crate::properties::Properties;
 use crate::view::ViewRestriction;
@@ -88,6 +89,21 @@ pub enum Change {
         keyspace: String,
         id: u32,
     },
+    /// Another definition and other stores for a table of another dialect.
+    AlterForeign {
+        keyspace: String,
+        name: String,
+        foreign: Box<NewForeign>,
+    },
+    DropForeign {
+        keyspace: String,
+        name: String,
+    },
+    RenameForeign {
+        keyspace: String,
+        from: String,
+        to: String,
+    },
     CreatePattern(Box<NewPattern>),
     /// Settings that are not named stay; so does the statement when there is none.
     AlterPattern {
@@ -115,6 +131,8 @@ pub struct NewTable {
     /// Column and whether it descends, as CLUSTERING ORDER BY lists them; may be shorter than `clustering`.
     pub clustering_order: Vec<(String, bool)>,
     pub properties: Properties,
+    /// What another dialect than CQL defines.
+    pub foreign: Option<NewForeign>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -37,6 +37,14 @@ impl Catalogue {
                 if let Some(view) = &table.view {
                     check_view(keyspace, table, view).map_err(|fault| format!("{place}: {fault}"))?;
                 }
+                for store in table.foreign.iter().flat_map(|foreign| &foreign.stores) {
+                    if !ids.insert(store.id) || store.id >= self.next_table_id {
+                        return Err(format!(
+                            "{place}, store {}: id {} is taken or too large",
+                            store.name, store.id
+                        ));
+                    }
+                }
                 for index in &table.indexes {
                     let place = format!("{place}, index {}", index.name);
                     if !index_names.insert(&index.name) {
@@ -67,15 +75,16 @@ fn check_types(keyspace: &Keyspace) -> Result<(), String> {
     Ok(())
 }
 
-/// Every user-defined type inside is the one that the keyspace holds.
+/// Every user-defined type inside is the one that the keyspace holds, or the name of one that is too large to be used.
 fn check_type(keyspace: &Keyspace, data_type: &DataType) -> Result<(), String> {
-    if let DataType::Udt(used) = data_type {
+    let mut fault = None;
+    data_type.for_each_named_udt(&mut |used| {
         let known = keyspace.types.get(&used.name).filter(|_| used.keyspace == keyspace.name);
-        if !known.is_some_and(|known| known.fields == used.fields) {
-            return Err(format!("type {} is not the keyspace's type of that name", used.name));
+        if !known.is_some_and(|known| known.fields == used.fields || used.is_unusable()) {
+            fault = Some(format!("type {} is not the keyspace's type of that name", used.name));
         }
-    }
-    data_type.children().into_iter().try_for_each(|inner| check_type(keyspace, inner))
+    });
+    fault.map_or(Ok(()), Err)
 }
 
 fn check_table(keyspace: &Keyspace, table: &Table) -> Result<(), String> {

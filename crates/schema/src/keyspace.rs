@@ -3,8 +3,8 @@
 use crate::index::Index;
 use crate::pattern::AccessPattern;
 use crate::table::Table;
-use model::types::{DataType, UdtType};
-use std::collections::BTreeMap;
+use model::types::UdtType;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -56,27 +56,52 @@ impl Keyspace {
 
     /// The user-defined types, each after those it is made of: the order in which they can be created.
     pub fn types_by_dependency(&self) -> Vec<&Arc<UdtType>> {
-        let mut left: Vec<&Arc<UdtType>> = self.types.values().collect();
-        let mut ordered: Vec<&Arc<UdtType>> = Vec::with_capacity(left.len());
-        while !left.is_empty() {
-            let names: Vec<Arc<str>> = left.iter().map(|udt| udt.name.clone()).collect();
-            let waits = |udt: &UdtType| {
-                let inside = |field: &DataType| names.iter().any(|n| field.references_udt(&self.name, n));
-                udt.fields.iter().any(|field| inside(&field.data_type))
-            };
-            let (ready, waiting): (Vec<_>, Vec<_>) = left.iter().partition(|udt| !waits(udt));
-            // Types cannot refer to each other in a circle; if they did, the rest comes as it is.
-            let stuck = ready.is_empty();
-            ordered.extend(if stuck { &waiting } else { &ready });
-            left = if stuck { Vec::new() } else { waiting };
+        // The level of a type is one above the highest of those it names; types of one level come by name.
+        let mut levels: HashMap<&str, usize> = HashMap::with_capacity(self.types.len());
+        let mut open: Vec<&Arc<UdtType>> = Vec::new();
+        let mut entered: HashSet<&str> = HashSet::new();
+        for udt in self.types.values() {
+            open.push(udt);
+            while let Some(&udt) = open.last() {
+                if levels.contains_key(&*udt.name) {
+                    open.pop();
+                    continue;
+                }
+                let parts = self.named_types(udt);
+                let missing = parts.iter().filter(|part| !levels.contains_key(&*part.name));
+                // Types cannot refer to each other in a circle; if they did, they come as they are.
+                if entered.insert(&udt.name) {
+                    open.extend(missing.filter(|part| !entered.contains(&*part.name)).copied());
+                    continue;
+                }
+                let highest = parts.iter().filter_map(|part| levels.get(&*part.name)).max();
+                levels.insert(&udt.name, highest.map_or(0, |level| level + 1));
+                open.pop();
+            }
         }
+        let mut ordered: Vec<&Arc<UdtType>> = self.types.values().collect();
+        ordered.sort_by_key(|udt| levels.get(&*udt.name).copied().unwrap_or_default());
         ordered
+    }
+
+    /// The types of this keyspace that the fields of a type name.
+    fn named_types(&self, udt: &UdtType) -> Vec<&Arc<UdtType>> {
+        let mut named = Vec::new();
+        for field in udt.fields.iter() {
+            field.data_type.for_each_named_udt(&mut |part| named.extend(self.types.get(&part.name)));
+        }
+        named
     }
 }
 
 /// Keyspaces that belong to the server and that nobody changes.
 pub fn is_local_system_name(name: &str) -> bool {
     matches!(name, "system" | "system_schema" | "system_views" | "system_virtual_schema")
+}
+
+/// Keyspaces that Cassandra calls virtual: not in `system_schema` but in `system_virtual_schema`.
+pub fn is_virtual_system_name(name: &str) -> bool {
+    matches!(name, "system_views" | "system_virtual_schema")
 }
 
 /// Keyspaces that belong to the server and whose replication an operator may change.

@@ -11,6 +11,7 @@ mod change;
 mod check;
 mod column;
 mod error;
+mod foreign;
 mod index;
 mod json;
 mod keyspace;
@@ -29,11 +30,14 @@ pub use change::{
 };
 pub use column::{Column, ColumnKind, DroppedColumn};
 pub use error::SchemaError;
+pub use foreign::{Foreign, ForeignStore, NewForeign, NewStore};
 pub use index::{Index, IndexKind, IndexPart};
-pub use keyspace::{Keyspace, is_local_system_name, is_replicated_system_name, is_system_name};
+pub use keyspace::{
+    Keyspace, is_local_system_name, is_replicated_system_name, is_system_name, is_virtual_system_name,
+};
 pub use options::{CompactionPlan, CompressionPlan, TableOptions, java_double};
 pub use pattern::AccessPattern;
 pub use properties::{Properties, PropertyValue};
 pub use table::{Table, TableKind};
 pub use version::name_uuid;
-pub use view::{IS_NOT_NULL, View, ViewRestriction};
+pub use view::{IS_NOT_NULL, View, ViewRestriction, ViewTest};

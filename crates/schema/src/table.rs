@@ -1,6 +1,7 @@
 //! A table: key columns, other columns, options. The shape that plans are made from.
 
 use crate::column::{Column, ColumnKind, DroppedColumn};
+use crate::foreign::Foreign;
 use crate::index::Index;
 use crate::options::TableOptions;
 use crate::view::View;
@@ -38,6 +39,8 @@ pub struct Table {
     pub indexes: Vec<Index>,
     /// What it is made of, if it is a materialized view. Its columns have the ids of the base's.
     pub view: Option<View>,
+    /// What makes it a table of another dialect: CQL reads it and leaves it alone.
+    pub foreign: Option<Arc<Foreign>>,
 }
 
 impl Table {
@@ -46,8 +49,22 @@ impl Table {
         self.partition_key.iter().chain(&self.clustering).chain(&self.statics).chain(&self.regulars)
     }
 
+    /// The same, to be changed. Names of columns outside the key must keep their order.
+    pub(crate) fn columns_mut(&mut self) -> impl Iterator<Item = &mut Column> {
+        let Table { partition_key, clustering, statics, regulars, .. } = self;
+        partition_key
+            .iter_mut()
+            .chain(clustering.iter_mut())
+            .chain(statics.iter_mut())
+            .chain(regulars.iter_mut())
+    }
+
     pub fn column(&self, name: &str) -> Option<&Column> {
-        self.columns().find(|c| &*c.name == name)
+        // Keys are short; what is outside them is sorted, and may be thousands.
+        let sorted = |columns: &'_ [Column]| columns.binary_search_by(|c| (*c.name).cmp(name)).ok();
+        let key = self.primary_key().find(|c| &*c.name == name);
+        key.or_else(|| sorted(&self.statics).map(|at| &self.statics[at]))
+            .or_else(|| sorted(&self.regulars).map(|at| &self.regulars[at]))
     }
 
     pub fn index(&self, name: &str) -> Option<&Index> {

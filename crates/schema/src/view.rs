@@ -1,5 +1,6 @@
 //! What makes a table a materialized view: the table it is made of, and which of its rows it has.
 
+use model::comparison::Comparison;
 use model::types::quote_identifier;
 use std::sync::Arc;
 
@@ -18,6 +19,8 @@ pub struct View {
     pub restrictions: Vec<ViewRestriction>,
     /// The rows that were there before the view are in it.
     pub built: bool,
+    /// Why nobody keeps the view in step with its base. It cannot be read, and only DROP helps.
+    pub disabled: Option<String>,
 }
 
 /// One relation of a view's WHERE clause. The columns stand apart from the rest, because they may be renamed.
@@ -26,8 +29,18 @@ pub struct ViewRestriction {
     pub columns: Vec<Arc<str>>,
     /// Written as `(a, b)`.
     pub is_tuple: bool,
-    /// Operator and value as CQL: `IS NOT NULL`, `> 1`, `IN (1, 2)`.
+    /// Operator and value as CQL: `IS NOT NULL`, `> 1`, `IN (1, 2)`. For people: what a row must fulfil is in `tests`.
     pub condition: String,
+    /// What a row must fulfil beside having the columns. `None`: the catalogue was written before format 4 and has the text only.
+    pub tests: Option<Vec<ViewTest>>,
+}
+
+/// `columns comparison values`, as values: any of the alternatives for IN, one for every other comparison.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ViewTest {
+    pub comparison: Comparison,
+    /// Each with a wire value per column. Nothing passes without one.
+    pub alternatives: Vec<Vec<Vec<u8>>>,
 }
 
 impl View {

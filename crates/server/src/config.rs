@@ -13,10 +13,14 @@ pub struct Config {
     /// Where shard-aware drivers connect; `None` offers no sharding extension.
     pub shard_aware: Option<SocketAddr>,
     pub http: Option<SocketAddr>,
+    /// `None`: the DynamoDB API is not served.
+    pub dynamo: Option<Dynamo>,
     pub shards: usize,
     pub durability: Durability,
     pub auth: Auth,
     pub tls: Option<Tls>,
+    /// `None`: nothing is recorded.
+    pub audit: Option<crate::audit::Settings>,
     pub cluster_name: String,
     /// What clients see as this node's place; keyspaces with `NetworkTopologyStrategy` name the data center.
     pub data_center: String,
@@ -34,10 +38,12 @@ impl Config {
             advertise: None,
             shard_aware: Some(any),
             http: Some(any),
+            dynamo: Some(Dynamo::at(any)),
             shards,
             durability: Durability::Sync,
             auth: Auth::None,
             tls: None,
+            audit: None,
             cluster_name: "Partita".into(),
             data_center: "datacenter1".into(),
             rack: "rack1".into(),
@@ -60,6 +66,35 @@ pub enum Auth {
     Password,
 }
 
+/// The DynamoDB API.
+#[derive(Clone, Debug)]
+pub struct Dynamo {
+    pub address: SocketAddr,
+    /// The server does not start if the address cannot be had; otherwise it serves without the API and says so.
+    pub is_wanted: bool,
+    /// In the names of tables.
+    pub region: String,
+    /// Tables are kept to their provisioned throughput.
+    pub throttle: bool,
+    /// What the service refuses and this server can do is allowed.
+    pub extensions: bool,
+    /// Folders that stand for buckets.
+    pub buckets: Vec<(String, PathBuf)>,
+}
+
+impl Dynamo {
+    pub fn at(address: SocketAddr) -> Dynamo {
+        Dynamo {
+            address,
+            is_wanted: true,
+            region: "us-east-1".into(),
+            throttle: false,
+            extensions: false,
+            buckets: Vec::new(),
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct Tls {
     pub cert: PathBuf,
@@ -71,7 +106,13 @@ pub struct Tls {
 /// Limits that somebody may need to change.
 #[derive(Clone, Debug)]
 pub struct Limits {
+    /// Connections of clients on all ports where shards serve; less if the process may not open so many files.
     pub connections_max: usize,
+    /// Of these, from one address; `None`: half, and all from this machine.
+    pub connections_per_address_max: Option<usize>,
+    pub http_connections_max: usize,
+    /// All memory that clients can make the server use, data included; `None`: three quarters of the machine's.
+    pub memory_bytes_max: Option<usize>,
     /// Longest request body.
     pub frame_bytes_max: usize,
     /// Requests of one connection under way at once; more are not read until some are answered.
@@ -81,6 +122,8 @@ pub struct Limits {
     /// Bytes of answers to reads that are under way or not taken yet, on one shard; more wait for room.
     pub answer_bytes_max: usize,
     pub statement_bytes_max: usize,
+    /// Longest text of a statement; values that are bound do not count.
+    pub statement_text_bytes_max: usize,
     pub page_bytes_max: usize,
     pub memtable_bytes_max: usize,
     pub cache_bytes_max: usize,
@@ -88,6 +131,10 @@ pub struct Limits {
     pub handshake_timeout: Duration,
     /// A message that has begun must arrive whole within this time.
     pub message_timeout: Duration,
+    /// The head of an HTTP request must be there within this time.
+    pub http_head_timeout: Duration,
+    /// An HTTP connection ends after this time.
+    pub http_connection_timeout: Duration,
     pub tombstones_warn: u64,
     pub tombstones_fail: u64,
 }
@@ -96,16 +143,22 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits {
             connections_max: 4096,
+            connections_per_address_max: None,
+            http_connections_max: 64,
+            memory_bytes_max: None,
             frame_bytes_max: 16 << 20,
             in_flight_per_connection_max: 1024,
             in_flight_bytes_max: 256 << 20,
             answer_bytes_max: 256 << 20,
             statement_bytes_max: 16 << 20,
+            statement_text_bytes_max: 1 << 20,
             page_bytes_max: 8 << 20,
             memtable_bytes_max: 128 << 20,
             cache_bytes_max: 256 << 20,
             handshake_timeout: Duration::from_secs(10),
             message_timeout: Duration::from_secs(30),
+            http_head_timeout: Duration::from_secs(10),
+            http_connection_timeout: Duration::from_secs(120),
             tombstones_warn: 1_000,
             tombstones_fail: 100_000,
         }

@@ -1,26 +1,27 @@
 //! Listeners, connections, admission, authentication, metrics: CQL over the network.
 //!
-//! Layer 7: the only place besides the binary that knows sockets and configuration. Statements are
-//! executed by the `cql` crate on each shard's own store; nothing here parses CQL.
+//! Layer 8: the only place besides the binary that knows sockets and configuration. Statements are
+//! executed by the `cql` crate on each shard's own store; nothing here parses CQL. The folder `cql` is the CQL
+//! listener; what is outside it serves every listener.
 
 mod accept;
-mod answers;
+pub mod audit;
 mod auth;
-mod clients;
 pub mod config;
-mod connection;
 pub mod control;
-mod errors;
+mod cql;
+mod descriptors;
+#[doc(hidden)]
+pub mod drive;
+mod dynamo;
 mod http;
-mod indexes;
+mod memory;
 mod metrics;
-mod review;
+mod pulse;
+mod seldom;
 mod shard;
 mod start;
-mod statements;
+mod stream;
 mod tls;
-mod wire_type;
 
-pub use indexes::keep_indexes_built;
-pub use review::SchemaReview;
 pub use start::{Server, StartError};

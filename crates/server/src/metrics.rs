@@ -93,6 +93,8 @@ pub struct ShardMetrics {
     pub latency: [Histogram; Operation::ALL.len()],
     /// By error class, see [`ERROR_CLASSES`].
     pub errors: [Counter; ERROR_CLASSES.len()],
+    /// Turns that held the shard longer than they should, as far as they were noticed.
+    pub held: Histogram,
     pub connections: Counter,
     pub connections_total: Counter,
     pub in_flight: Counter,

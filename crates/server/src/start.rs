@@ -1,36 +1,34 @@
 //! Starting and stopping: engine, shard threads, listeners.
 
-use crate::accept::{self, Arrival, Spread};
-use crate::answers::Answers;
-use crate::clients::LiveTables;
-use crate::config::{Config, Durability};
-use crate::indexes::keep_indexes_built;
+use crate::accept::{self, Arrival, Listener, Places, PlacesMax, Spread};
+use crate::audit::Audit;
+use crate::config::{Config, Durability, Dynamo};
+use crate::cql as cql_listener;
 use crate::metrics::ShardMetrics;
-use crate::review::SchemaReview;
-use crate::shard::{Shard, Shared};
-use crate::statements::{Bound, Registry};
-use crate::{auth, connection, control, http, tls};
-use cql::catalogue::SharedCatalogue;
-use cql::ids::ShardIds;
+use crate::shard::{Shard, Shared, query_limits};
+use crate::tls::Certificates;
+use crate::{auth, control, descriptors, http, memory, pulse};
+use cql::SchemaReview;
 use cql::session::Dialect;
 use cql::system::{NodeInfo, SystemTables};
+use database::builds::keep_built;
+use database::ids::ShardIds;
 use engine::{Engine, EngineOptions};
 use rt::{Clock, RealDisk, ShardThreads, SystemClock};
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::rc::Rc;
-use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use tokio::sync::{broadcast, mpsc, watch};
-
-/// Events that wait for a slow connection before it misses some.
-const EVENTS_MAX: usize = 256;
+use tokio::sync::{mpsc, watch};
 
 /// How much a crash of the machine may lose with `--durability periodic`.
 const PERIODIC_SYNC_MS: u64 = 1_000;
 
 /// Filling a spare log segment costs some 100 ms of disk time that the first requests should not wait for.
 const WARM_UP_AFTER: std::time::Duration = std::time::Duration::from_secs(1);
+
+/// The longest that stopping takes.
+const STOP_MAX: std::time::Duration = std::time::Duration::from_secs(10);
 
 /// Why the server does not start; the text is for the operator.
 #[derive(Debug)]
@@ -48,6 +46,8 @@ impl std::error::Error for StartError {}
 pub struct Server {
     listeners: Vec<(&'static str, SocketAddr)>,
     stage: Arc<watch::Sender<Stage>>,
+    certificates: Option<Certificates>,
+    shared: Arc<Shared>,
     threads: ShardThreads,
     /// Threads that hold no data: metrics, control.
     side_threads: Vec<JoinHandle<()>>,
@@ -65,92 +65,44 @@ struct Listeners {
     cql: TcpListener,
     shard_aware: Option<TcpListener>,
     http: Option<TcpListener>,
+    dynamo: Option<TcpListener>,
 }
 
 /// What shard 0 accepts with.
 struct Accepting {
-    sockets: Vec<(TcpListener, Spread)>,
+    listeners: Vec<Listener>,
     shards: Vec<mpsc::UnboundedSender<Arrival>>,
 }
 
 impl Server {
     /// Opens the data folder, starts the shards, binds the listeners. Clients are served when this
     /// returns.
-    pub fn start(config: Config) -> Result<Server, StartError> {
-        let tls = config.tls.as_ref().map(tls::acceptor).transpose().map_err(StartError)?;
+    pub fn start(mut config: Config) -> Result<Server, StartError> {
+        config.limits = descriptors::within(config.limits, descriptors::raise(), config.shards);
+        let (limits, memory) = memory::divide(config.limits, config.shards).map_err(StartError)?;
+        config.limits = limits;
+        let certificates = config.tls.as_ref().map(Certificates::open).transpose().map_err(StartError)?;
         let sockets = bind(&config)?;
         let config = with_bound_addresses(config, &sockets)?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let (engine, opened) = Engine::open(Arc::new(RealDisk), clock.clone(), engine_options(&config))
-            .map_err(|e| StartError(e.to_string()))?;
-        let catalogue = SharedCatalogue::open(opened.catalogue.as_deref(), clock.micros())
-            .map_err(|e| StartError(e.to_string()))?
-            .reviewed_by(SchemaReview)
-            .in_data_center(&config.data_center);
-        let shared = Arc::new(Shared {
-            supported: connection::offered(
-                config.shards,
-                config.shard_aware.map(|a| a.port()),
-                config.tls.is_some(),
-            ),
-            registry: Registry::new(config.limits.statement_bytes_max),
-            clients: Default::default(),
-            metrics: (0..config.shards).map(|_| ShardMetrics::default()).collect(),
-            answers: (0..config.shards).map(|_| answers(&config)).collect(),
-            events: broadcast::channel(EVENTS_MAX).0,
-            refused_connections: Default::default(),
-            catalogue: Arc::new(catalogue),
-            engine,
-            config,
-        });
-        let system = Arc::new(SystemTables::new(node_info(&shared), shared.catalogue.clone()));
-        system.set_live(Arc::new(LiveTables(shared.clone())));
+        let (shared, audit_thread) = open(config, memory, &clock)?;
         let stage = Arc::new(watch::channel(Stage::Serving).0);
-        let (senders, receivers): (Vec<_>, Vec<_>) =
-            (0..shared.config.shards).map(|_| mpsc::unbounded_channel::<Arrival>()).unzip();
-        let Listeners { cql, shard_aware, http } = sockets;
-        let mut accepting = vec![(cql, Spread::InTurn)];
-        accepting.extend(shard_aware.map(|socket| (socket, Spread::BySourcePort)));
-        let mut intakes: Vec<_> =
-            receivers.into_iter().map(|arrivals| Some(Intake { arrivals, accepting: None })).collect();
-        if let Some(Some(first)) = intakes.first_mut() {
-            first.accepting = Some(Accepting { sockets: accepting, shards: senders });
-        }
-        let intakes = Arc::new(Mutex::new(intakes));
-        let (ready, started) = std::sync::mpsc::channel();
-        let seed = seed();
-        let main = {
-            let (shared, stage) = (shared.clone(), stage.clone());
-            move |index: usize| {
-                let parts = ShardParts {
-                    index,
-                    shared: shared.clone(),
-                    system: system.clone(),
-                    clock: clock.clone(),
-                    seed,
-                };
-                let intake = intakes.lock().unwrap_or_else(PoisonError::into_inner)[index].take();
-                let (ready, stage, tls) = (ready.clone(), stage.clone(), tls.clone());
-                async move {
-                    if let Some(intake) = intake {
-                        run_shard(parts, intake, tls, ready, stage).await;
-                    }
-                }
-            }
-        };
-        let threads = ShardThreads::start(shared.config.shards, main)
-            .map_err(|e| StartError(format!("threads: {e}")))?;
-        for _ in 0..shared.config.shards {
-            let outcome = started.recv().map_err(|_| StartError("a shard died while starting".into()))?;
-            outcome.map_err(StartError)?;
-        }
+        let Listeners { cql, shard_aware, http, dynamo } = sockets;
+        let listener = |socket, spread| Listener { socket, spread, serve: cql_listener::serve };
+        let mut listeners = vec![listener(cql, Spread::InTurn)];
+        listeners.extend(shard_aware.map(|socket| listener(socket, Spread::BySourcePort)));
+        let serve = crate::dynamo::serve;
+        listeners.extend(dynamo.map(|socket| Listener { socket, spread: Spread::InTurn, serve }));
+        let threads = start_shards(&shared, clock, &stage, listeners, certificates.clone())?;
         let mut side_threads = start_control(&shared, &stage)?;
+        side_threads.extend(audit_thread);
         side_threads.extend(http.map(|socket| start_http(socket, &shared, &stage)).transpose()?);
         let config = &shared.config;
         let mut listeners = vec![("cql", config.cql)];
         listeners.extend(config.shard_aware.map(|address| ("cql-shard-aware", address)));
+        listeners.extend(config.dynamo.as_ref().map(|dynamo| ("dynamo", dynamo.address)));
         listeners.extend(config.http.map(|address| ("http", address)));
-        Ok(Server { listeners, stage, threads, side_threads })
+        Ok(Server { listeners, stage, certificates, shared, threads, side_threads })
     }
 
     /// Names and addresses, with the ports that were really bound.
@@ -158,18 +110,139 @@ impl Server {
         &self.listeners
     }
 
-    /// Stops serving, lets the engine flush, waits for the threads.
-    pub fn stop(self) -> Result<(), StartError> {
-        self.stage.send_replace(Stage::Stopping);
-        let joined = self.threads.join();
-        for thread in self.side_threads {
-            let name = thread.thread().name().unwrap_or_default().to_owned();
-            if thread.join().is_err() {
-                tracing::error!(name, "a thread panicked");
+    /// Reads again what may change while the server runs: certificates and keys, and roles and permissions that somebody
+    /// wrote to their tables directly. Connections that are open stay as they are.
+    pub fn reload(&self) {
+        self.shared.catalogue.grants.advance();
+        match self.certificates.as_ref().map(Certificates::reload) {
+            None => tracing::info!("reloaded: roles and permissions are read again"),
+            Some(Ok(())) => {
+                tracing::info!("reloaded: new connections get the new certificate; roles are read again")
+            }
+            Some(Err(error)) => {
+                tracing::error!(%error, "the certificate was not reloaded; the one from before stays in use");
             }
         }
-        joined.map_err(|shards| StartError(format!("shards {shards:?} panicked")))
     }
+
+    /// Stops serving, lets the engine flush, waits for the threads; but not longer than 10 seconds. What is not done by
+    /// then is cut off: the log has everything that was acknowledged.
+    pub fn stop(self) -> Result<(), StartError> {
+        self.stage.send_replace(Stage::Stopping);
+        self.shared.passwords.close();
+        let (ended, end) = std::sync::mpsc::channel();
+        let (shared, threads, side_threads) = (self.shared, self.threads, self.side_threads);
+        let waiting = std::thread::Builder::new().name("stop".into()).spawn(move || {
+            // Nobody listens if it took too long.
+            let _ = ended.send(join(&shared, threads, side_threads));
+        });
+        waiting.map_err(|e| StartError(format!("threads: {e}")))?;
+        end.recv_timeout(STOP_MAX).unwrap_or_else(|_| {
+            tracing::warn!(
+                "stopping takes longer than {} s: what is left is cut off. Everything acknowledged is in the log and will \
+                 be there after the next start",
+                STOP_MAX.as_secs()
+            );
+            Ok(())
+        })
+    }
+}
+
+/// Waits for all threads.
+fn join(shared: &Shared, threads: ShardThreads, side_threads: Vec<JoinHandle<()>>) -> Result<(), StartError> {
+    let joined = threads.join();
+    // Nobody is served any more: what is to be recorded has been.
+    shared.audit.close();
+    for thread in side_threads {
+        let name = thread.thread().name().unwrap_or_default().to_owned();
+        if thread.join().is_err() {
+            tracing::error!(name, "a thread panicked");
+        }
+    }
+    joined.map_err(|shards| StartError(format!("shards {shards:?} panicked")))
+}
+
+/// The engine, the catalogue, and all that shards share; and the thread of the audit log.
+fn open(
+    config: Config,
+    memory: rt::Budget,
+    clock: &Arc<dyn Clock>,
+) -> Result<(Arc<Shared>, Option<JoinHandle<()>>), StartError> {
+    let (engine, opened) = Engine::open(Arc::new(RealDisk), clock.clone(), engine_options(&config))
+        .map_err(|e| StartError(e.to_string()))?;
+    let catalogue = cql::open_catalogue(opened.catalogue.as_deref(), clock.micros())
+        .map_err(|e| StartError(e.to_string()))?
+        .reviewed_by(SchemaReview)
+        .in_data_center(&config.data_center);
+    let (audit, audit_thread) = Audit::start(config.audit.as_ref()).map_err(|e| {
+        StartError(format!(
+            "the audit log cannot be opened: {e}. Choose another folder with --audit, or say --audit off"
+        ))
+    })?;
+    let shared = Shared {
+        audit,
+        traffic: database::traffic::Traffic::new(config.shards),
+        breaches: Default::default(),
+        memory,
+        cql: cql_listener::AllShards::new(&config),
+        dynamo: Arc::new(crate::dynamo::all_shards(&config)),
+        keys_desk: crate::dynamo::keys_desk(),
+        metrics: (0..config.shards).map(|_| ShardMetrics::default()).collect(),
+        refused_connections: Default::default(),
+        catalogue: Arc::new(catalogue),
+        passwords: auth::Pool::start().map_err(|e| StartError(format!("threads: {e}")))?,
+        engine,
+        config,
+    };
+    Ok((Arc::new(shared), audit_thread))
+}
+
+/// Starts a thread per shard and waits until all of them serve; the first accepts for all.
+fn start_shards(
+    shared: &Arc<Shared>,
+    clock: Arc<dyn Clock>,
+    stage: &Arc<watch::Sender<Stage>>,
+    listeners: Vec<Listener>,
+    tls: Option<Certificates>,
+) -> Result<ShardThreads, StartError> {
+    let system = Arc::new(SystemTables::new(node_info(shared), shared.catalogue.clone()));
+    system.set_live(Arc::new(cql_listener::LiveTables(shared.clone())));
+    let (senders, receivers): (Vec<_>, Vec<_>) =
+        (0..shared.config.shards).map(|_| mpsc::unbounded_channel::<Arrival>()).unzip();
+    let mut intakes: Vec<_> =
+        receivers.into_iter().map(|arrivals| Some(Intake { arrivals, accepting: None })).collect();
+    if let Some(Some(first)) = intakes.first_mut() {
+        first.accepting = Some(Accepting { listeners, shards: senders });
+    }
+    let intakes = Arc::new(Mutex::new(intakes));
+    let (ready, started) = std::sync::mpsc::channel();
+    let seed = seed();
+    let main = {
+        let (shared, stage) = (shared.clone(), stage.clone());
+        move |index: usize| {
+            let parts = ShardParts {
+                index,
+                shared: shared.clone(),
+                system: system.clone(),
+                clock: clock.clone(),
+                seed,
+            };
+            let intake = intakes.lock().unwrap_or_else(PoisonError::into_inner)[index].take();
+            let (ready, stage, tls) = (ready.clone(), stage.clone(), tls.clone());
+            async move {
+                if let Some(intake) = intake {
+                    run_shard(parts, intake, tls, ready, stage).await;
+                }
+            }
+        }
+    };
+    let threads =
+        ShardThreads::start(shared.config.shards, main).map_err(|e| StartError(format!("threads: {e}")))?;
+    for _ in 0..shared.config.shards {
+        let outcome = started.recv().map_err(|_| StartError("a shard died while starting".into()))?;
+        outcome.map_err(StartError)?;
+    }
+    Ok(threads)
 }
 
 /// Serves metrics on its own thread, so that they can be read while shards are busy.
@@ -197,9 +270,9 @@ fn start_control(
             return Ok(Vec::new());
         }
     };
-    let (engine, stopping) = (shared.engine.clone(), stopping(stage));
+    let (engine, keys, stopping) = (shared.engine.clone(), shared.keys_desk.0.clone(), stopping(stage));
     let thread = std::thread::Builder::new().name("control".into());
-    let spawned = thread.spawn(move || control::serve(socket, data, engine, stopping));
+    let spawned = thread.spawn(move || control::serve(socket, data, engine, keys, stopping));
     spawned.map(|thread| vec![thread]).map_err(|e| StartError(format!("threads: {e}")))
 }
 
@@ -229,7 +302,7 @@ struct ShardParts {
 async fn run_shard(
     parts: ShardParts,
     intake: Intake,
-    tls: Option<tokio_rustls::TlsAcceptor>,
+    tls: Option<Certificates>,
     ready: std::sync::mpsc::Sender<Result<(), String>>,
     stage: Arc<watch::Sender<Stage>>,
 ) {
@@ -240,33 +313,39 @@ async fn run_shard(
         let _ = ready.send(Err(format!("the engine has no shard {index}")));
         return;
     };
-    let passwords = Box::new(auth::Bcrypt);
+    let passwords = Box::new(auth::Bcrypt(shared.passwords.clone()));
     let dialect =
-        Dialect::new(store, shared.catalogue.clone(), system, Box::new(ids.clone()), limits, passwords);
-    let bound = Bound::new(shared.config.limits.statement_bytes_max);
-    let shard = Rc::new(Shard { index, dialect, ids, bound, shared });
+        Dialect::new(store, shared.catalogue.clone(), system, Box::new(ids.clone()), limits, passwords)
+            .limited_to(shared.memory.clone());
+    let cql = cql_listener::OneShard::new(&shared.config);
+    let dynamo = dynamo::run::Dynamo::new(dialect.runtime.clone(), shared.dynamo.clone());
+    let dynamo_keys = Default::default();
+    let shard = Rc::new(Shard { index, dialect, ids, cql, dynamo, dynamo_keys, shared });
     let outcome = if index == 0 { bootstrap(&shard).await } else { Ok(()) };
+    tokio::task::spawn_local(pulse::beat(shard.clone()));
+    tokio::task::spawn_local(pulse::show_heat(shard.clone()));
     // The starter waits for exactly one message per shard; if it is gone, so is the server.
     let _ = ready.send(outcome);
     if index == 0 {
+        tokio::task::spawn_local(pulse::watch_patterns(shard.clone()));
         let (catalogue, store) = (shard.shared.catalogue.clone(), shard.dialect.store.clone());
-        tokio::task::spawn_local(keep_indexes_built(catalogue, store, shard.ids.clone()));
+        tokio::task::spawn_local(keep_built(catalogue, store, shard.ids.clone()));
+        tokio::task::spawn_local(crate::dynamo::keep_indexes(shard.clone()));
+        tokio::task::spawn_local(crate::dynamo::keep_swept(shard.clone()));
+        tokio::task::spawn_local(crate::dynamo::keep_keys(shard.clone()));
     }
-    if let Some(Accepting { sockets, shards }) = intake.accepting {
+    if let Some(Accepting { listeners, shards }) = intake.accepting {
         let engine = shard.shared.engine.clone();
         tokio::task::spawn_local(async move {
             tokio::time::sleep(WARM_UP_AFTER).await;
             engine.warm_up();
         });
-        let connections = Arc::new(AtomicUsize::new(0));
-        for (socket, spread) in sockets {
-            let accepting = accept::accept_forever(
-                socket,
-                spread,
-                shards.clone(),
-                connections.clone(),
-                shard.shared.clone(),
-            );
+        let limits = &shard.shared.config.limits;
+        let per_address = limits.connections_per_address_max;
+        let places = Places::new(PlacesMax { all: limits.connections_max, per_address });
+        for listener in listeners {
+            let (shards, places) = (shards.clone(), places.clone());
+            let accepting = accept::accept_forever(listener, shards, places, shard.shared.clone());
             tokio::task::spawn_local(accepting);
         }
     }
@@ -287,21 +366,8 @@ async fn run_shard(
 async fn bootstrap(shard: &Rc<Shard>) -> Result<(), String> {
     let store = &shard.dialect.store;
     shard.shared.catalogue.bootstrap(store).await.map_err(|e| e.to_string())?;
+    crate::dynamo::tidy(shard).await;
     auth::bootstrap(shard).await.map_err(|e| e.to_string())
-}
-
-fn query_limits(config: &Config) -> query::context::Limits {
-    query::context::Limits {
-        page_bytes_max: config.limits.page_bytes_max,
-        tombstones_warn: config.limits.tombstones_warn,
-        tombstones_fail: config.limits.tombstones_fail,
-        ..Default::default()
-    }
-}
-
-fn answers(config: &Config) -> Answers {
-    let limits = query_limits(config);
-    Answers::new(config.limits.answer_bytes_max, limits.page_bytes_max, limits.unpaged_bytes_max())
 }
 
 fn engine_options(config: &Config) -> EngineOptions {
@@ -367,7 +433,26 @@ fn bind(config: &Config) -> Result<Listeners, StartError> {
         cql: listen("cql", config.cql)?,
         shard_aware,
         http: config.http.map(|a| listen("http", a)).transpose()?,
+        dynamo: bind_dynamo(config.dynamo.as_ref())?,
     })
+}
+
+fn bind_dynamo(config: Option<&Dynamo>) -> Result<Option<TcpListener>, StartError> {
+    let Some(config) = config else { return Ok(None) };
+    let address = config.address;
+    match accept::listen(address) {
+        Ok(socket) => Ok(Some(socket)),
+        Err(error) if config.is_wanted => Err(StartError(format!(
+            "cannot listen on {address} for dynamo: {error}. Is another server running? Choose another port with --dynamo"
+        ))),
+        Err(error) => {
+            tracing::warn!(
+                %address, %error,
+                "the DynamoDB API is NOT served: its usual address is taken. Choose another with --dynamo, or say --no-dynamo"
+            );
+            Ok(None)
+        }
+    }
 }
 
 fn with_bound_addresses(mut config: Config, sockets: &Listeners) -> Result<Config, StartError> {
@@ -375,5 +460,7 @@ fn with_bound_addresses(mut config: Config, sockets: &Listeners) -> Result<Confi
     config.cql = address(&sockets.cql)?;
     config.shard_aware = sockets.shard_aware.as_ref().map(address).transpose()?;
     config.http = sockets.http.as_ref().map(address).transpose()?;
+    let dynamo = sockets.dynamo.as_ref().map(address).transpose()?;
+    config.dynamo = config.dynamo.take().zip(dynamo).map(|(dynamo, address)| Dynamo { address, ..dynamo });
     Ok(config)
 }

@@ -1,24 +1,52 @@
-//! TLS from PEM files.
+//! TLS from PEM files, which can be read again while the server runs.
 
 use crate::config::Tls;
 use rustls::RootCertStore;
 use rustls::ServerConfig;
 use rustls::crypto::CryptoProvider;
-use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::ClientCertVerifier;
-use std::fs::File;
-use std::io::BufReader;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio_rustls::TlsAcceptor;
 
+/// What new connections are greeted with; all clones change together.
+#[derive(Clone)]
+pub struct Certificates {
+    files: Tls,
+    current: Arc<Mutex<TlsAcceptor>>,
+}
+
+impl Certificates {
+    pub fn open(files: &Tls) -> Result<Certificates, String> {
+        let current = Arc::new(Mutex::new(acceptor(files)?));
+        Ok(Certificates { files: files.clone(), current })
+    }
+
+    pub fn acceptor(&self) -> TlsAcceptor {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Reads the files again. If one of them is of no use, what was read before stays.
+    pub fn reload(&self) -> Result<(), String> {
+        let renewed = acceptor(&self.files)?;
+        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = renewed;
+        Ok(())
+    }
+}
+
 /// Reads certificate chain, key and authorities; the error says which file and what is wrong with it.
-pub fn acceptor(tls: &Tls) -> Result<TlsAcceptor, String> {
+fn acceptor(tls: &Tls) -> Result<TlsAcceptor, String> {
     let chain = certificates(&tls.cert)?;
-    let key = rustls_pemfile::private_key(&mut open(&tls.key)?)
-        .map_err(|e| format!("{}: not a PEM key: {e}", tls.key.display()))?
-        .ok_or_else(|| format!("{}: holds no private key", tls.key.display()))?;
+    let key = match PrivateKeyDer::from_pem_slice(&read(&tls.key)?) {
+        Ok(key) => key,
+        Err(pem::Error::NoItemsFound) => return Err(format!("{}: holds no private key", tls.key.display())),
+        Err(error) => return Err(format!("{}: not a PEM key: {error}", tls.key.display())),
+    };
+    warn_if_others_may_read(&tls.key);
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let clients = match &tls.client_ca {
         Some(path) => signed_by(path, &provider)?,
@@ -47,7 +75,7 @@ fn signed_by(path: &Path, provider: &Arc<CryptoProvider>) -> Result<Arc<dyn Clie
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
-    let found: Vec<_> = rustls_pemfile::certs(&mut open(path)?)
+    let found: Vec<_> = CertificateDer::pem_slice_iter(&read(path)?)
         .collect::<Result<_, _>>()
         .map_err(|e| format!("{}: not a PEM certificate: {e}", path.display()))?;
     if found.is_empty() {
@@ -56,7 +84,50 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     Ok(found)
 }
 
-fn open(path: &Path) -> Result<BufReader<File>, String> {
-    let file = File::open(path).map_err(|e| format!("{}: {e}", path.display()))?;
-    Ok(BufReader::new(file))
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// Whoever reads the key can pretend to be this server.
+fn warn_if_others_may_read(key: &Path) {
+    let mode = std::fs::metadata(key).map_or(0, |found| found.permissions().mode());
+    if mode & 0o077 != 0 {
+        let file = key.display();
+        tracing::warn!(
+            "SECURITY: other users of this machine may read the TLS key {file}. Close it: chmod 600 {file}"
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(tls: &Tls, name: &str) {
+        let made = rcgen::generate_simple_self_signed(vec![name.to_string()]).unwrap();
+        std::fs::write(&tls.cert, made.cert.pem()).unwrap();
+        std::fs::write(&tls.key, made.signing_key.serialize_pem()).unwrap();
+    }
+
+    #[test]
+    fn certificates_are_renewed_while_the_server_runs_and_broken_ones_are_not_taken() {
+        let dir = tempfile::tempdir().unwrap();
+        let tls = Tls { cert: dir.path().join("c.pem"), key: dir.path().join("k.pem"), client_ca: None };
+        assert!(Certificates::open(&tls).err().unwrap().contains("c.pem"));
+        write(&tls, "one");
+        let shared = Certificates::open(&tls).unwrap();
+        let of_a_shard = shared.clone();
+        let one = of_a_shard.acceptor();
+        write(&tls, "two");
+        assert!(Arc::ptr_eq(one.config(), of_a_shard.acceptor().config()), "not before it is told");
+        shared.reload().unwrap();
+        let two = of_a_shard.acceptor();
+        assert!(!Arc::ptr_eq(one.config(), two.config()));
+        for broken in ["", "no PEM at all", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"]
+        {
+            std::fs::write(&tls.key, broken).unwrap();
+            assert!(shared.reload().unwrap_err().contains("k.pem") || broken.contains("BEGIN"));
+            assert!(Arc::ptr_eq(two.config(), of_a_shard.acceptor().config()));
+        }
+    }
 }

@@ -12,15 +12,27 @@ pub struct Commit {
     pub now_seconds: u32,
 }
 
-/// Mutations that apply only if every check holds, decided under the partition's serialisation.
+/// What a commit checks of one partition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PartitionCheck {
+    pub table: crate::TableId,
+    pub key: PartitionKey,
+    /// None: the partition is only read, or only kept from changing meanwhile.
+    pub checks: Vec<RowCheck>,
+}
+
+/// Mutations that apply only if every check holds, decided while nobody else decides about a partition that is checked or
+/// written. Without mutations it is a read of several partitions at one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConditionalCommit {
     pub table: crate::TableId,
-    /// The one partition the checks read.
+    /// The partition the checks read.
     pub key: PartitionKey,
     pub checks: Vec<RowCheck>,
+    /// What a transaction checks beside: other partitions, of any table, on any shard.
+    pub further: Vec<PartitionCheck>,
     /// Stamped provisionally with `provisional_timestamp`; the store shifts them to its ballot,
-    /// which is strictly above every earlier ballot of the partition.
+    /// which is strictly above every earlier ballot of these partitions.
     pub mutations: Vec<Mutation>,
     pub provisional_timestamp: i64,
     pub now_seconds: u32,
@@ -40,6 +52,20 @@ pub struct CasOutcome {
     /// The partition that was checked.
     pub key: PartitionKey,
     /// The static row as the checks saw it (payload form), if it is live.
+    pub static_row: Option<Vec<u8>>,
+    /// One per check, in order.
+    pub rows: Vec<CurrentRow>,
+    /// The other partitions, in the order of [`ConditionalCommit::further`].
+    pub further: Vec<CheckedPartition>,
+}
+
+/// One partition as the checks saw it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckedPartition {
+    /// Whether its checks hold.
+    pub holds: bool,
+    pub key: PartitionKey,
+    /// The static row (payload form), if it is live.
     pub static_row: Option<Vec<u8>>,
     /// One per check, in order.
     pub rows: Vec<CurrentRow>,

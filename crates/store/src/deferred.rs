@@ -55,9 +55,12 @@ impl Deferred {
             }
             DeferredOp::ListRemove { element, values } => {
                 self.begin(out, self.timestamp);
+                // Sorted once: a long list minus a long list takes no square of them.
+                let mut values: Vec<&Vec<u8>> = values.iter().collect();
+                values.sort_by(|a, b| model::value::compare(element, a, b));
                 for cell in live_list(current, self.column, now_seconds) {
-                    let equal = |v: &Vec<u8>| model::value::compare(element, v, cell.value).is_eq();
-                    if values.iter().any(equal) {
+                    let order = |v: &&Vec<u8>| model::value::compare(element, v, cell.value);
+                    if values.binary_search_by(order).is_ok() {
                         self.put(out, Some(cell.path), None, now_seconds);
                     }
                 }

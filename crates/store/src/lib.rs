@@ -10,21 +10,25 @@ pub mod commit;
 pub mod condition;
 pub mod deferred;
 pub mod error;
+pub mod evaluate;
 pub mod fragment;
 pub mod index;
 pub mod mutation;
 pub mod naive;
 pub mod read;
+pub mod transaction;
 pub mod view;
 
-pub use commit::{CasOutcome, Commit, ConditionalCommit, CurrentRow};
-pub use condition::{CellCondition, Comparison, Element, RowCheck, RowPosition};
+pub use commit::{CasOutcome, CheckedPartition, Commit, ConditionalCommit, CurrentRow, PartitionCheck};
+pub use condition::{CellCondition, Element, RowCheck, RowPosition, Subject, TREE_DEPTH_MAX, Tree};
 pub use deferred::{Deferred, DeferredOp};
 pub use error::StoreError;
 pub use fragment::Fragment;
 pub use index::IndexConfig;
+pub use model::comparison::Comparison;
 pub use mutation::Mutation;
 pub use read::{Flow, Partitions, Position, Read, ReadEnd, ReadOutcome, Sink, Slice};
+pub use transaction::{Decide, Horizon, Moment, Transaction, WantedRow};
 pub use view::ViewConfig;
 
 use std::future::Future;
@@ -100,6 +104,20 @@ pub trait Store: 'static {
 
     /// Reads, checks and applies under the partition's serialisation: linearizable.
     fn commit_if(&self, commit: ConditionalCommit) -> impl Future<Output = Result<CasOutcome, StoreError>>;
+
+    /// Locks and reads rows, lets the transaction decide, and commits what it decided: serializable, all or nothing, durable when it
+    /// returns `Ok`. Without mutations it is a read of several rows at one moment.
+    fn transact<D: Decide>(
+        &self,
+        _transaction: Transaction<D>,
+    ) -> impl Future<Output = Result<D::Outcome, StoreError>> {
+        std::future::ready(Err(StoreError::Invalid("this store has no transactions".into())))
+    }
+
+    /// How far transactions have got, for readers that must miss none of them.
+    fn horizon(&self) -> impl Future<Output = Result<Horizon, StoreError>> {
+        std::future::ready(Err(StoreError::Invalid("this store has no transactions".into())))
+    }
 
     /// Makes exactly these tables exist, with these settings and incarnations, and `catalogue`
     /// (opaque to the store) the one that the next open returns; durable when it returns.

@@ -61,11 +61,13 @@ impl Mutation {
     }
 
     pub fn static_row(&mut self, row: RowView<'_>) {
+        debug_assert!(row.check(), "a row image is well formed");
         self.begin(KIND_STATIC, &[], 8 + row.body().len());
         row.put_payload(&mut self.entries);
     }
 
     pub fn row(&mut self, clustering: &[u8], row: RowView<'_>) {
+        debug_assert!(row.check(), "a row image is well formed");
         self.begin(KIND_ROW, clustering, 8 + row.body().len());
         row.put_payload(&mut self.entries);
     }
@@ -112,7 +114,7 @@ impl Mutation {
 
     /// Adds the entries of `other` (same table and partition).
     pub fn extend(&mut self, other: Mutation) {
-        debug_assert!(self.table == other.table && self.key == other.key);
+        assert!(self.table == other.table && self.key == other.key, "mutations of one partition");
         self.entries.extend_from_slice(&other.entries);
         self.deferred.extend(other.deferred);
     }

@@ -9,16 +9,16 @@
 //! order of commits, because those of the base cannot tell which of two rows of a view came later.
 
 use crate::TableId;
-use crate::condition::Comparison;
+use crate::evaluate;
 use crate::mutation::Mutation;
 use model::comparable;
+use model::comparison::Comparison;
 use model::deletion::{Deletion, Marker, Timestamp};
 use model::key::{self, KIND_ROW, PartitionKey};
 use model::row::{
     Cell, CellState, ColumnId, KEY_AS_WRITTEN, NEVER, RowView, RowWriter, encode_written, written_values,
 };
 use model::types::DataType;
-use model::value::compare;
 use std::borrow::Cow;
 
 #[cfg(test)]
@@ -30,6 +30,10 @@ pub const BUILD_TIMESTAMP: Timestamp = 1;
 /// Rows are looked at as if nothing had expired yet: what a view's row is made of is not a matter of the clock, only how long
 /// it lives.
 pub const NOTHING_EXPIRED: u32 = 0;
+
+/// Room for the clustering key of a usual view, and for what a row of a view has more than its base's: growing costs more.
+const KEY_BYTES: usize = 64;
+const ROW_BYTES: usize = 32;
 
 /// One view of a table, as its store must know it.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,7 +114,7 @@ impl ViewConfig {
             Some(value)
         };
         let values = self.partition.iter().map(&mut value).collect::<Option<Vec<_>>>()?;
-        let mut clustering = Vec::new();
+        let mut clustering = Vec::with_capacity(KEY_BYTES);
         for column in &self.clustering {
             let value = value(column)?;
             comparable::encode(&column.data_type, column.descending, &value, &mut clustering).ok()?;
@@ -198,8 +202,8 @@ impl ViewConfig {
     ) -> Vec<Mutation> {
         let was = before.and_then(|base| self.place(base));
         let is = after.and_then(|base| Some((base, self.place(base)?)));
-        let mut out = Vec::new();
-        let mut writer = RowWriter::new();
+        let mut out = Vec::with_capacity(2);
+        let mut writer = RowWriter::with_capacity(after.map_or(0, |base| base.row.body().len()) + ROW_BYTES);
         if let Some(was) = &was
             && is.as_ref().is_none_or(|(_, is)| (&is.key, &is.clustering) != (&was.key, &was.clustering))
         {
@@ -253,22 +257,10 @@ impl ViewCondition {
     fn holds(&self, base: BaseRow<'_>) -> bool {
         let values = self.columns.iter().map(|column| Some(value_of(column, base)?.0));
         let Some(values) = values.collect::<Option<Vec<_>>>() else { return false };
-        let order = |wanted: &Vec<Vec<u8>>| {
-            let parts = self.columns.iter().zip(&values).zip(wanted);
-            let orders = parts.map(|((column, value), wanted)| compare(&column.data_type, value, wanted));
-            orders.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
-        };
-        let Some(first) = self.alternatives.first().map(order) else { return false };
-        match self.comparison {
-            Comparison::Equal => first.is_eq(),
-            Comparison::NotEqual => first.is_ne(),
-            Comparison::Less => first.is_lt(),
-            Comparison::LessOrEqual => first.is_le(),
-            Comparison::Greater => first.is_gt(),
-            Comparison::GreaterOrEqual => first.is_ge(),
-            Comparison::In => self.alternatives.iter().any(|wanted| order(wanted).is_eq()),
-            Comparison::Contains | Comparison::ContainsKey => false,
-        }
+        evaluate::holds(self.comparison, self.alternatives.len(), |alternative| {
+            let parts = self.columns.iter().zip(&values).zip(&self.alternatives[alternative]);
+            evaluate::order(parts.map(|((column, value), wanted)| (&column.data_type, &**value, &**wanted)))
+        })
     }
 }
 
@@ -300,7 +292,7 @@ fn value_of<'a>(column: &ViewColumn, base: BaseRow<'a>) -> Option<(Cow<'a, [u8]>
             for (data_type, descending) in before {
                 rest = rest.get(comparable::skip(data_type, *descending, rest).ok()?..)?;
             }
-            let mut value = Vec::new();
+            let mut value = Vec::with_capacity(rest.len());
             comparable::decode(data_type, *descending, rest, &mut value).ok()?;
             Some((Cow::Owned(value), NEVER))
         }

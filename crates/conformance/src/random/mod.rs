@@ -22,8 +22,8 @@ mod wrong;
 
 pub use tally::{Count, Report};
 
-use crate::client::ClientError;
 use crate::scenario::Options;
+use client::ClientError;
 use std::net::SocketAddr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,8 +1,8 @@
 //! A connection to each of the two servers, in the same fresh keyspace.
 
 use super::{Sent, Servers};
-use crate::client::{Client, ClientError};
 use crate::run::{open, run_step};
+use client::{Client, ClientError};
 
 pub struct Pair {
     cassandra: Client,

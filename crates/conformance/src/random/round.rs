@@ -5,8 +5,8 @@ use super::schema::Table;
 use super::seeded::Seeded;
 use super::tally::Report;
 use super::{Found, Sent, Servers, Task, counter, read, shrink, write, wrong};
-use crate::client::ClientError;
 use crate::compare;
+use client::ClientError;
 
 /// Statements per random table.
 const STATEMENTS: usize = 500;

@@ -2,8 +2,8 @@
 
 use super::pair::Pair;
 use super::{Sent, Servers};
-use crate::client::ClientError;
 use crate::compare;
+use client::ClientError;
 
 /// The first `set_up` statements make the tables and the last one differs; all of these are kept. At most `tries_max`
 /// runs, each of which makes a keyspace on both servers.

@@ -5,7 +5,7 @@ const READ_BYTES_MIN: usize = 8 * 1024;
 /// Spare room while a long message arrives, so that it does not take thousands of reads.
 const READ_BYTES_LONG: usize = 64 * 1024;
 /// An empty buffer larger than this is given back.
-pub(super) const RETAIN_BYTES_MAX: usize = 256 * 1024;
+pub(super) const RETAIN_BYTES_MAX: usize = 64 * 1024;
 
 /// Grows with what arrives (at most twice that, plus the spare room), never with what a header declares.
 #[derive(Debug, Default)]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 mod custom;
 pub mod expr;
+pub mod limits;
 pub mod markers;
 pub mod restrictions;
 pub mod select;
@@ -48,5 +49,20 @@ impl<'a> Scope<'a> {
         keyspace
             .table(name.as_str())
             .ok_or_else(|| QueryError::invalid(format!("table {} does not exist", name.as_str())))
+            .and_then(usable)
     }
+}
+
+/// Refuses a table that cannot be read and written safely: older servers let types be made of any depth and size.
+fn usable(table: &Arc<Table>) -> Result<&Arc<Table>, QueryError> {
+    for column in table.columns() {
+        if let Err(error) = column.data_type.check_size() {
+            return Err(QueryError::invalid(format!(
+                "Table {}.{} cannot be used: the type of column {} {error}. It can be described and altered: drop the \
+                 column, or the table",
+                table.keyspace, table.name, column.name
+            )));
+        }
+    }
+    Ok(table)
 }

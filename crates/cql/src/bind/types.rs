@@ -8,7 +8,24 @@ use std::sync::Arc;
 
 /// The type a text names, used by something in `keyspace` (a table, a type, a cast).
 pub fn resolve(scope: Scope<'_>, keyspace: &str, written: &ast::DataType) -> Result<DataType, QueryError> {
-    Resolver { scope, keyspace }.resolve(written, false)
+    let resolved = Resolver { scope, keyspace }.resolve(written, false)?;
+    // The text is bounded by the parser; what it names may be larger.
+    resolved.check_size().map_err(|error| {
+        QueryError::invalid(format!(
+            "The type {} {error}. Use fewer levels, or keep the inner values as text or blob",
+            cut(&text_of(written))
+        ))
+    })?;
+    Ok(resolved)
+}
+
+/// As much of a text as a message needs.
+fn cut(text: &str) -> String {
+    const SHOWN_MAX: usize = 100;
+    match text.char_indices().nth(SHOWN_MAX) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_string(),
+    }
 }
 
 /// A type in a message, with what `frozen` around it means.

@@ -6,7 +6,10 @@
 
 mod absent;
 mod build;
-mod error;
+#[cfg(test)]
+mod build_tests;
+#[cfg(test)]
+mod catalogue_tests;
 mod mask;
 mod properties;
 mod review;
@@ -15,18 +18,18 @@ mod table;
 pub(crate) mod tests;
 mod view;
 
-pub use error::query_error;
+pub use database::query_error;
 pub use mask::{MaskCall, parse_mask};
 pub(crate) use review::bind_fault;
-pub use review::{Objection, Reviewer};
 pub(crate) use table::new_table;
 
 use crate::bind::Scope;
-use crate::catalogue::SharedCatalogue;
-use crate::index_build::{self, Build};
 use cql_syntax::ast::{QualifiedName, Statement};
+use database::builds::{self, Build};
+use database::catalogue::SharedCatalogue;
 use query::QueryError;
 use schema::{Effect, EffectKind, TargetKind};
+use std::sync::Arc;
 use store::Store;
 
 /// A schema statement whose names are settled.
@@ -120,25 +123,25 @@ fn named(statement: &Statement) -> Option<&QualifiedName> {
 /// was answered can use it at once.
 pub async fn execute<S: Store>(
     plan: &DdlPlan,
-    shared: &SharedCatalogue,
+    shared: &Arc<SharedCatalogue>,
     store: &S,
     now_micros: i64,
 ) -> Result<DdlOutcome, QueryError> {
     if absent::is_about_nothing(plan)? {
         return Ok(DdlOutcome::default());
     }
-    let reviewer = shared.reviewer();
-    let compute = |catalogue: &schema::Catalogue, setting: &schema::Setting| {
-        let change = build::change(plan, catalogue)?;
+    let (own_plan, own_shared) = (plan.clone(), shared.clone());
+    let compute = move |catalogue: &schema::Catalogue, setting: &schema::Setting| {
+        let change = build::change(&own_plan, catalogue)?;
         let mut applied = catalogue.apply(&change, setting).map_err(query_error)?;
-        review::judge(plan, reviewer, catalogue, &mut applied)?;
+        review::judge(&own_plan, own_shared.reviewer(), catalogue, &mut applied)?;
         Ok(applied)
     };
-    let mut applied = shared.change(store, now_micros, compute).await?;
+    let mut applied = shared.change_aside(store, now_micros, compute).await?;
     if let (Statement::CreateIndex(_) | Statement::CreateView(_), Some(effect)) =
         (&plan.statement, &applied.effect)
         && let Some(build) = Build::newest(&applied.catalogue, &effect.keyspace, &effect.name)
-        && let Err(fault) = index_build::run(build, shared, store, now_micros).await
+        && let Err(fault) = builds::run(build, shared, store, now_micros).await
     {
         // It is there and every write keeps it: only older rows are missing, and somebody will add them.
         applied.warnings.push(match &plan.statement {

@@ -1,6 +1,6 @@
 //! What a review says about a change of the schema, between computing the change and storing it.
 //!
-//! The review itself is behind [`Reviewer`], because this crate does not know rules. Here is decided what is asked
+//! The review itself is behind [`Reviewer`]. Here is decided what is asked
 //! (the table at hand, its access patterns, a few neighbours: never the whole catalogue), what of the answer is new,
 //! and what it does: a warning in the answer, or with `review = 'enforce'` a refusal. A change that breaks an access
 //! pattern is found by binding the pattern's statement again. Costs nothing on reads and writes: only schema statements
@@ -12,29 +12,10 @@ use crate::describe::{index_text, pattern_text, table_text, view_text};
 use crate::prepared::Prepared;
 use cql_syntax::ast::Statement;
 use cql_syntax::maybe_quote;
+use database::review::{Objection, Reviewer};
 use query::QueryError;
 use schema::{AccessPattern, Applied, Catalogue, Effect, EffectKind, Table, TargetKind};
 use std::sync::Arc;
-
-/// Reads schema statements and says what is wrong with them. No I/O; called under the catalogue's lock.
-pub trait Reviewer: Send + Sync {
-    /// Errors and warnings on the schema that these statements make; unqualified names are of `keyspace`.
-    fn review(&self, keyspace: &str, statements: &[String]) -> Vec<Objection>;
-}
-
-/// One thing that a review holds against a schema.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Objection {
-    pub rule: String,
-    /// Refused with `review = 'enforce'`; else it only warns.
-    pub is_error: bool,
-    pub table: Option<String>,
-    pub pattern: Option<String>,
-    /// Why, in one sentence.
-    pub message: String,
-    /// Runnable CQL.
-    pub fix: String,
-}
 
 /// Warnings that one statement answers with at most, and characters of each: drivers log every one.
 const WARNINGS_MAX: usize = 4;

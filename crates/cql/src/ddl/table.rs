@@ -38,6 +38,7 @@ pub(crate) fn new_table(
             .map(|item| (item.column.as_str().to_string(), item.order == SortOrder::Desc))
             .collect(),
         properties: properties(create.properties())?,
+        foreign: None,
     })
 }
 

@@ -4,9 +4,9 @@
 //! code and text). A line `ours` gives our own answer where it differs on purpose; it must differ, else it goes.
 
 use super::*;
-use crate::catalogue::SharedCatalogue;
 use crate::describe;
 use crate::system::{NodeInfo, SystemTables};
+use database::catalogue::SharedCatalogue;
 use query::{Request, Values};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
 
 impl World {
     pub(crate) fn new() -> World {
-        let shared = Arc::new(SharedCatalogue::open(None, 1).unwrap());
+        let shared = Arc::new(crate::open_catalogue(None, 1).unwrap());
         let system = SystemTables::new(NodeInfo::default(), shared.clone());
         let store = NaiveStore::new();
         block_on(shared.bootstrap(&store)).unwrap();

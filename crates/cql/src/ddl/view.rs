@@ -6,7 +6,7 @@ use crate::bind::expr::term_text;
 use crate::bind::restrictions::bind_view_where;
 use cql_syntax::ast::{CreateView, ExprKind, Ident, Relation, Selection, SortOrder, Subject, TableOption};
 use query::QueryError;
-use schema::{Catalogue, NewView, ViewRestriction};
+use schema::{Catalogue, NewView, ViewRestriction, ViewTest};
 
 /// What is wrong with the statement whatever the catalogue holds.
 pub(super) fn check_text(create: &CreateView) -> Result<(), QueryError> {
@@ -66,11 +66,11 @@ fn restrictions(
 ) -> Result<Vec<ViewRestriction>, String> {
     let Some(base) = catalogue.table(keyspace, create.base.as_str()) else { return Ok(Vec::new()) };
     let scope = Scope { catalogue, keyspace: Some(keyspace) };
-    bind_view_where(scope, base, &create.relations).map_err(|fault| fault.to_string())?;
-    create.relations.iter().map(restriction).collect()
+    let tests = bind_view_where(scope, base, &create.relations).map_err(|fault| fault.to_string())?;
+    create.relations.iter().zip(tests).map(|(relation, tests)| restriction(relation, tests)).collect()
 }
 
-fn restriction(relation: &Relation) -> Result<ViewRestriction, String> {
+fn restriction(relation: &Relation, tests: Vec<ViewTest>) -> Result<ViewRestriction, String> {
     let text = relation.to_string();
     let (columns, is_tuple) = match &relation.subject {
         Subject::Column(name) => (std::slice::from_ref(name), false),
@@ -78,7 +78,7 @@ fn restriction(relation: &Relation) -> Result<ViewRestriction, String> {
         // Never part of a definition: only columns of the base's key may be compared, and these have no parts.
         Subject::Element { column, .. } | Subject::Field { column, .. } => {
             let columns = vec![column.as_str().into()];
-            return Ok(ViewRestriction { columns, is_tuple: false, condition: text });
+            return Ok(ViewRestriction { columns, is_tuple: false, condition: text, tests: Some(tests) });
         }
         Subject::Token(_) | Subject::Index(_) => return Err(format!("Unsupported restriction: {text}")),
     };
@@ -86,6 +86,7 @@ fn restriction(relation: &Relation) -> Result<ViewRestriction, String> {
         columns: columns.iter().map(|name| name.as_str().into()).collect(),
         is_tuple,
         condition: String::new(),
+        tests: Some(tests),
     };
     // With an empty condition this is the left side and the blank after it.
     let left = restriction.text();

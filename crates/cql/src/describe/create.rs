@@ -1,9 +1,9 @@
 //! The statements that would create a thing again.
 
-use crate::system::is_virtual_keyspace;
 use cql_syntax::maybe_quote;
 use model::timeuuid;
 use model::types::UdtType;
+use schema::is_virtual_system_name;
 use schema::{
     AccessPattern, Column, DroppedColumn, Index, IndexKind, Keyspace, Table, TableOptions, View, java_double,
 };
@@ -31,7 +31,7 @@ fn wrapped(what: &str, name: &str, body: &str) -> String {
 
 pub fn keyspace_text(keyspace: &Keyspace) -> String {
     let name = maybe_quote(&keyspace.name);
-    if is_virtual_keyspace(&keyspace.name) {
+    if is_virtual_system_name(&keyspace.name) {
         return wrapped("Keyspace", &name, &format!("KEYSPACE {name};"));
     }
     let mut replication = keyspace.replication.clone();
@@ -126,7 +126,7 @@ fn leading_properties(table: &Table, internals: bool) -> Vec<String> {
 /// `internals`: with the table's id, and with dropped columns as they were.
 pub fn table_text(table: &Table, internals: bool) -> String {
     let name = format!("{}.{}", maybe_quote(&table.keyspace), maybe_quote(&table.name));
-    let is_virtual = is_virtual_keyspace(&table.keyspace);
+    let is_virtual = is_virtual_system_name(&table.keyspace);
     let mut text = format!("TABLE {name} (\n");
     put_columns(&mut text, table, internals);
     text.push_str(") WITH ");

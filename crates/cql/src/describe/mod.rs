@@ -11,7 +11,7 @@ mod tests;
 pub use create::{index_text, keyspace_text, pattern_text, table_text, type_text, view_text};
 
 use crate::bind::Scope;
-use crate::system::{SystemTables, is_virtual_keyspace};
+use crate::system::SystemTables;
 use cql_syntax::ast::{Describe, DescribeTarget, QualifiedName};
 use cql_syntax::maybe_quote;
 use model::types::DataType;
@@ -255,7 +255,7 @@ fn cluster(scope: &Scope<'_>, system: &SystemTables, request: &Request<'_>) -> R
     let mut columns =
         vec![("cluster", DataType::Text), ("partitioner", DataType::Text), ("snitch", DataType::Text)];
     let mut row = vec![node.cluster_name.clone().into_bytes(), short(&node.partitioner), short(&node.snitch)];
-    let ranged = |name: &&str| !is_local_system_name(name) && !is_virtual_keyspace(name);
+    let ranged = |name: &&str| !is_local_system_name(name) && !schema::is_virtual_system_name(name);
     if scope.keyspace.filter(ranged).is_some() {
         let owner = encode_elements([format!("/{}:{}", node.address, node.storage_port)]);
         let range = |token: &i64| (token.to_string().into_bytes(), owner.clone());

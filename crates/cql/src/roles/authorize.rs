@@ -2,16 +2,16 @@
 //!
 //! Statements on roles check for themselves when they are executed, because what they need depends on what they find.
 
-use super::grants::{Grants, grants};
-use super::resource::Resource;
+use super::grants;
 use crate::ddl::DdlPlan;
 use crate::prepared::{Plan, Prepared};
 use crate::session::{Dialect, Session};
-use cql_syntax::ast::{AlterView, DropNamed, Permission, Statement};
+use cql_syntax::ast::{AlterView, DropNamed, Statement};
+use database::grants::{Grants, Permission, Resource};
 use query::QueryError;
 use query::select::SelectPlan;
 use query::write::WritePlan;
-use schema::Catalogue;
+use schema::{Catalogue, Table};
 use std::sync::Arc;
 use store::Store;
 
@@ -32,8 +32,10 @@ pub async fn authorize<S: Store>(
     let Some(role) = &session.role else { return Ok(Sight::Clear) };
     let allowed = match &prepared.plan {
         Plan::Select(plan) => return select(&*grants(dialect, role, now_micros).await?, plan),
-        Plan::Write(plan) => writes(&*grants(dialect, role, now_micros).await?, std::slice::from_ref(plan)),
-        Plan::Batch(batch) => writes(&*grants(dialect, role, now_micros).await?, &batch.statements),
+        Plan::Write(plan) => {
+            return writes(&*grants(dialect, role, now_micros).await?, std::slice::from_ref(plan));
+        }
+        Plan::Batch(batch) => return writes(&*grants(dialect, role, now_micros).await?, &batch.statements),
         Plan::Ddl(plan) => ddl(&*grants(dialect, role, now_micros).await?, plan, &dialect.catalogue().1),
         // The schema is readable by all, so what only tells about the schema needs no permission.
         Plan::Use(_) | Plan::Describe(_) | Plan::Explain(_) | Plan::Role(_) => Ok(()),
@@ -47,16 +49,22 @@ fn select(grants: &Grants, plan: &SelectPlan) -> Result<Sight, QueryError> {
     if plan.masked.is_none() || grants.may_on_table(Permission::Unmask, &plan.table) {
         return Ok(Sight::Clear);
     }
-    if !plan.queried_masked.is_empty() && !grants.may_on_table(Permission::SelectMasked, &plan.table) {
-        return Err(QueryError::Unauthorized(format!(
-            "User {} has no UNMASK nor SELECT_MASKED permission on table {}.{}, cannot query masked columns [{}]",
-            grants.role,
-            plan.table.keyspace,
-            plan.table.name,
-            plan.queried_masked.join(", ")
-        )));
-    }
+    may_query(grants, &plan.table, &plan.queried_masked)?;
     Ok(Sight::Masked)
+}
+
+/// Refuses a question about masked columns to who may neither see them nor ask about them.
+fn may_query(grants: &Grants, table: &Table, masked: &[Arc<str>]) -> Result<(), QueryError> {
+    if masked.is_empty() || grants.may_on_table(Permission::SelectMasked, table) {
+        return Ok(());
+    }
+    Err(QueryError::Unauthorized(format!(
+        "User {} has no UNMASK nor SELECT_MASKED permission on table {}.{}, cannot query masked columns [{}]",
+        grants.role,
+        table.keyspace,
+        table.name,
+        masked.join(", ")
+    )))
 }
 
 /// Checks the statements of a batch message.
@@ -65,22 +73,28 @@ pub async fn authorize_writes<S: Store>(
     session: &Session,
     plans: &[Arc<WritePlan>],
     now_micros: i64,
-) -> Result<(), QueryError> {
+) -> Result<Sight, QueryError> {
     match &session.role {
-        None => Ok(()),
+        None => Ok(Sight::Clear),
         Some(role) => writes(&*grants(dialect, role, now_micros).await?, plans),
     }
 }
 
-/// A condition tells about data, so it needs the permission to read as well.
-fn writes(grants: &Grants, plans: &[Arc<WritePlan>]) -> Result<(), QueryError> {
+/// A condition tells about data, so it needs the permission to read as well, and the answer shows what the reader may see.
+fn writes(grants: &Grants, plans: &[Arc<WritePlan>]) -> Result<Sight, QueryError> {
+    let mut sight = Sight::Clear;
     for plan in plans {
         grants.require_on_table(Permission::Modify, &plan.table)?;
-        if plan.is_conditional() {
-            grants.require_on_table(Permission::Select, &plan.table)?;
+        if !plan.is_conditional() {
+            continue;
+        }
+        grants.require_on_table(Permission::Select, &plan.table)?;
+        if !plan.masks.shown.is_empty() && !grants.may_on_table(Permission::Unmask, &plan.table) {
+            may_query(grants, &plan.table, &plan.masks.queried)?;
+            sight = Sight::Masked;
         }
     }
-    Ok(())
+    Ok(sight)
 }
 
 fn ddl(grants: &Grants, plan: &DdlPlan, catalogue: &Catalogue) -> Result<(), QueryError> {

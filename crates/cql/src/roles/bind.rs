@@ -1,11 +1,11 @@
 //! From syntax to plans: names are settled, what the text alone shows to be wrong is refused.
 
-use super::permission::PermissionSet;
-use super::resource::Resource;
+use super::named;
 use crate::bind::Scope;
 use cql_syntax::ast::{
     self, AddIdentity, DropIdentity, ListRoles, RoleKeyword, RoleOption, RoleOptionKind, Secret, Statement,
 };
+use database::grants::{PermissionSet, Resource};
 use query::QueryError;
 
 /// A statement on roles, ready to be executed.
@@ -99,8 +99,8 @@ pub fn bind(scope: Scope<'_>, statement: &Statement) -> Result<Option<RolePlan>,
         Statement::ListUsers => RolePlan::ListUsers,
         Statement::ListSuperUsers => RolePlan::ListSuperusers,
         Statement::ListPermissions(s) => RolePlan::ListPermissions(ListPermissions {
-            permissions: PermissionSet::named(&s.permissions),
-            resource: s.resource.as_ref().map(|resource| Resource::named(scope, resource)).transpose()?,
+            permissions: named::permissions(&s.permissions),
+            resource: s.resource.as_ref().map(|resource| named::resource(scope, resource)).transpose()?,
             of: s.of.as_ref().map(name),
             recursive: s.recursive,
         }),
@@ -117,8 +117,8 @@ impl PermissionChange {
         resource: &ast::Resource,
         role: &ast::Ident,
     ) -> Result<PermissionChange, QueryError> {
-        let resource = Resource::named(scope, resource)?;
-        let permissions = resource.restrict(PermissionSet::named(permissions))?;
+        let resource = named::resource(scope, resource)?;
+        let permissions = resource.restrict(named::permissions(permissions))?;
         Ok(PermissionChange { permissions, resource, role: role.as_str().to_string() })
     }
 }

@@ -5,10 +5,10 @@
 //! thing never outlive it.
 
 use super::permissions::{granting, revoking_all_on};
-use super::resource::Resource;
 use super::tables::Tables;
 use crate::ddl::{ChangeKind, ChangeTarget, SchemaChange};
 use crate::session::{Dialect, Session};
+use database::grants::Resource;
 use query::QueryError;
 use store::Store;
 

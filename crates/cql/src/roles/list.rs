@@ -2,11 +2,10 @@
 
 use super::Asked;
 use super::bind::ListPermissions;
-use super::permission::PermissionSet;
 use super::permissions::exists;
-use super::resource::Resource;
 use super::tables::Role;
-use cql_syntax::ast::{ListRoles, Permission};
+use cql_syntax::ast::ListRoles;
+use database::grants::{Permission, PermissionSet, Resource};
 use model::types::DataType;
 use model::value::encode_map;
 use query::spec::put_value;

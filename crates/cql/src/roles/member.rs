@@ -1,9 +1,8 @@
 //! GRANT and REVOKE of roles to roles.
 
 use super::Asked;
-use super::resource::Resource;
 use super::tables::{Write, text_set};
-use cql_syntax::ast::Permission;
+use database::grants::{Permission, Resource};
 use query::QueryError;
 use store::Store;
 

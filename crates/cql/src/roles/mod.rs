@@ -8,28 +8,26 @@
 
 mod authorize;
 mod bind;
-mod grants;
 mod lifecycle;
 mod list;
 mod member;
-mod permission;
+mod named;
 mod permissions;
-mod resource;
 mod role;
 mod secret;
 mod tables;
 
 pub use authorize::{Sight, authorize, authorize_writes};
 pub use bind::{RolePlan, bind};
-pub use grants::{Cache, Generation};
 pub(crate) use lifecycle::schema_changed;
-pub use secret::without_secrets;
+pub use secret::{without_secrets, without_values};
 
 use crate::session::{Dialect, Session};
-use grants::{Grants, grants};
+use database::grants::Grants;
 use query::{Context, QueryError, Rows};
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::Arc;
 use store::Store;
 use tables::Tables;
 
@@ -68,6 +66,17 @@ impl<S: Store> Asked<'_, S> {
             QueryError::Unauthorized(text.into())
         })
     }
+}
+
+/// What a role may do now.
+pub(crate) async fn grants<S: Store>(
+    dialect: &Dialect<S>,
+    role: &Arc<str>,
+    now_micros: i64,
+) -> Result<Rc<Grants>, QueryError> {
+    // In a box: it is needed rarely, and every request's future would have room for it.
+    let read = async || Box::pin(async { Tables::new(dialect, now_micros).stored(role).await }).await;
+    database::grants::grants(&dialect.runtime, role, now_micros, read).await
 }
 
 /// Executes a statement on roles.

@@ -2,10 +2,8 @@
 
 use super::Asked;
 use super::bind::PermissionChange;
-use super::permission::PermissionSet;
-use super::resource::Resource;
 use super::tables::{Tables, Write, text_set};
-use cql_syntax::ast::Permission;
+use database::grants::{Permission, PermissionSet, Resource};
 use query::QueryError;
 use store::Store;
 

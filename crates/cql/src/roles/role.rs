@@ -4,22 +4,25 @@
 
 use super::Asked;
 use super::bind::{AlterRole, CreateRole, Options};
-use super::resource::Resource;
 use super::tables::{Role, Write, text_set};
-use cql_syntax::ast::{AddIdentity, DropIdentity, Permission};
+use cql_syntax::ast::{AddIdentity, DropIdentity};
+use database::grants::{Permission, Resource};
 use query::QueryError;
 use store::Store;
 
 /// bcrypt looks at no more of a password.
 const PASSWORD_BYTES_MAX: usize = 72;
 
-/// The highest cost of a hash that is given ready-made: about 3 seconds per login. More would let a role's owner
+/// The highest cost of a hash that is given ready-made: about a second per login. More would let a role's owner
 /// occupy the server with every attempt to log in.
-const HASH_COST_MAX: u32 = 16;
+const HASH_COST_MAX: u32 = 14;
 
 fn unauthorized(text: &str) -> QueryError {
     QueryError::Unauthorized(text.into())
 }
+
+/// Longest name of a role.
+const NAME_BYTES_MAX: usize = 255;
 
 pub(super) async fn create<S: Store>(asked: &Asked<'_, S>, create: &CreateRole) -> Result<(), QueryError> {
     let options = &create.options;
@@ -32,6 +35,13 @@ pub(super) async fn create<S: Store>(asked: &Asked<'_, S>, create: &CreateRole) 
     options.check(asked)?;
     if create.name.is_empty() {
         return Err(QueryError::invalid("Role name can't be an empty string"));
+    }
+    // The name is part of the keys of several tables, some of them longer: refused before any of them is written.
+    if create.name.len() > NAME_BYTES_MAX {
+        return Err(QueryError::invalid(format!(
+            "A role name may have at most {NAME_BYTES_MAX} bytes, this one has {}",
+            create.name.len()
+        )));
     }
     let creator = asked.grants()?.role.to_string();
     let exists = || QueryError::invalid(format!("{} already exists", create.name));
@@ -240,6 +250,9 @@ pub(super) async fn drop<S: Store>(
     }
     for identity in tables.identities_of(name).await? {
         writes.push(Write::new("DELETE FROM system_auth.identity_to_role WHERE identity = ?", &[&identity]));
+    }
+    for key in tables.access_keys_of(name).await? {
+        writes.push(Write::new("DELETE FROM system_auth.access_keys WHERE access_key = ?", &[&key]));
     }
     // Last: should a crash fall between two commits, the role is still there to be dropped again.
     writes.push(Write::new("DELETE FROM system_auth.roles WHERE role = ?", &[name]));

@@ -2,9 +2,9 @@
 //!
 //! Every change is one commit, so no crash leaves a permission without its index entry.
 
-use super::permission::PermissionSet;
 use crate::prepared::Plan;
 use crate::session::{Dialect, Response, Session};
+use database::grants::{PermissionSet, StoredRole};
 use model::types::DataType;
 use model::value::elements::elements;
 use model::value::encode_set;
@@ -68,6 +68,17 @@ impl<'d, S: Store> Tables<'d, S> {
     pub async fn role(&self, name: &str) -> Result<Option<Role>, QueryError> {
         let text = "SELECT role, can_login, is_superuser, member_of FROM system_auth.roles WHERE role = ?";
         Ok(self.rows(text, &[name]).await?.into_iter().next().map(as_role))
+    }
+
+    /// A role with everything granted to it and to the roles it is a member of.
+    pub async fn stored(&self, role: &str) -> Result<StoredRole, QueryError> {
+        let roles = self.with_parents(role, true).await?;
+        let mut granted = Vec::new();
+        for name in roles.keys() {
+            granted.extend(self.permissions(name).await?);
+        }
+        let superuser = roles.values().any(|role| role.is_superuser);
+        Ok(StoredRole { superuser, roles: roles.into_keys().collect(), granted })
     }
 
     pub async fn all_roles(&self) -> Result<Vec<Role>, QueryError> {
@@ -143,6 +154,12 @@ impl<'d, S: Store> Tables<'d, S> {
 
     pub async fn identities_of(&self, role: &str) -> Result<Vec<String>, QueryError> {
         let rows = self.rows("SELECT identity, role FROM system_auth.identity_to_role", &[]).await?;
+        Ok(rows.iter().filter(|row| text_at(row, 1) == role).map(|row| text_at(row, 0)).collect())
+    }
+
+    /// Keys that sign requests of the DynamoDB API.
+    pub async fn access_keys_of(&self, role: &str) -> Result<Vec<String>, QueryError> {
+        let rows = self.rows("SELECT access_key, role FROM system_auth.access_keys", &[]).await?;
         Ok(rows.iter().filter(|row| text_at(row, 1) == role).map(|row| text_at(row, 0)).collect())
     }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 const TABLES: &str = include_str!("tables.cql");
 
 /// Tables that are stored, with the ids that name them in log and files for ever. Never change one, never reuse one.
-const STORED: [(&str, &str, u32); 10] = [
+const STORED: [(&str, &str, u32); 11] = [
     ("system_auth", "roles", 101),
     ("system_auth", "role_members", 102),
     ("system_auth", "role_permissions", 103),
@@ -19,17 +19,13 @@ const STORED: [(&str, &str, u32); 10] = [
     ("system_auth", "cidr_permissions", 106),
     ("system_auth", "cidr_groups", 107),
     ("system_auth", "identity_to_role", 108),
+    ("system_auth", "access_keys", 109),
     ("system_traces", "sessions", 201),
     ("system_traces", "events", 202),
 ];
 
 /// Virtual tables are numbered from here, in the order of the file; nothing on disk names them.
 const FIRST_VIRTUAL_ID: u32 = 500;
-
-/// Keyspaces that Cassandra calls virtual: not in `system_schema` but in `system_virtual_schema`.
-pub fn is_virtual_keyspace(name: &str) -> bool {
-    matches!(name, "system_views" | "system_virtual_schema")
-}
 
 /// `user` with the system keyspaces beside. Of a system keyspace that an operator may change (`system_auth`, ...) the
 /// settings, and of its tables the options and incarnations, are taken from `user`; the columns never are.

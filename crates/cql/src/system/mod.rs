@@ -5,18 +5,21 @@
 
 mod cells;
 mod definitions;
+mod heat;
 mod local;
 mod node;
+mod patterns;
 mod rows;
 mod schema_rows;
 #[cfg(test)]
 mod tests;
 mod views;
 
-pub use definitions::{is_virtual_keyspace, with_system_keyspaces};
-pub use node::{ClientInfo, Live, NodeInfo, PreparedInfo};
+pub use definitions::with_system_keyspaces;
+pub use node::{AuditInfo, ClientInfo, Live, NodeInfo, PreparedInfo};
+pub use patterns::{Judged, Status, judge};
 
-use crate::catalogue::SharedCatalogue;
+use database::catalogue::SharedCatalogue;
 use query::{QueryError, VirtualTables};
 use rows::Filler;
 use schema::Table;
@@ -65,8 +68,17 @@ impl VirtualTables for SystemTables {
             ("system", "size_estimates") => local::size_estimates(&mut filler, &self.node, &catalogue),
             ("system_schema", name) => schema_rows::fill(&mut filler, name, &catalogue),
             ("system_virtual_schema", name) => schema_rows::fill_virtual(&mut filler, name, &catalogue),
-            ("system_views", "access_patterns") => views::access_patterns(&mut filler, &catalogue),
+            ("system_views", "access_patterns") => {
+                patterns::access_patterns(&mut filler, &catalogue, self.live())
+            }
+            ("system_views", "audit") => views::audit(&mut filler, self.live()),
             ("system_views", "clients") => views::clients(&mut filler, self.live()),
+            ("system_views", "heat_map") => heat::heat_map(&mut filler, self.live()),
+            ("system_views", "hot_partitions") => heat::hot_partitions(&mut filler, &catalogue, self.live()),
+            ("system_views", "table_load") => heat::table_load(&mut filler, &catalogue, self.live()),
+            ("system_views", "unmatched_statements") => {
+                patterns::unmatched(&mut filler, &catalogue, self.live());
+            }
             ("system_views", "settings") => views::settings(&mut filler, &self.node),
             ("system_distributed", "view_build_status") => {
                 schema_rows::view_builds(&mut filler, &catalogue, &self.shared.host_id());

@@ -1,5 +1,7 @@
 //! What the server knows about itself and its clients, as the system tables need it.
 
+use database::traffic::Seen;
+use observe::{Slot, Window};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -32,7 +34,7 @@ impl Default for NodeInfo {
     fn default() -> NodeInfo {
         NodeInfo {
             cluster_name: "Partita".into(),
-            data_center: crate::catalogue::DATA_CENTER.into(),
+            data_center: database::catalogue::DATA_CENTER.into(),
             rack: "rack1".into(),
             host_id: [0; 16],
             address: IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -82,8 +84,45 @@ pub struct PreparedInfo {
     pub query: String,
 }
 
+/// One entry of the audit log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditInfo {
+    pub number: i64,
+    pub at_millis: i64,
+    pub event: String,
+    pub outcome: String,
+    pub role: Option<String>,
+    pub address: IpAddr,
+    pub port: u16,
+    pub keyspace: Option<String>,
+    pub table: Option<String>,
+    pub statement: Option<String>,
+    pub error: Option<String>,
+    pub message: Option<String>,
+}
+
 /// What changes while the server runs; asked on every read.
 pub trait Live: Send + Sync {
     fn clients(&self) -> Vec<ClientInfo>;
     fn prepared(&self) -> Vec<PreparedInfo>;
+    /// The latest entries of the audit log.
+    fn audit(&self) -> Vec<AuditInfo> {
+        Vec::new()
+    }
+    /// What statements did, by shape.
+    fn traffic(&self) -> Vec<Seen> {
+        Vec::new()
+    }
+    /// Since when (milliseconds) a declared number of a pattern is exceeded.
+    fn breached_since(&self, _keyspace: &str, _pattern: &str) -> Option<i64> {
+        None
+    }
+    /// Weight by range of tokens of each minute, the oldest first.
+    fn heat_map(&self) -> Vec<Vec<u64>> {
+        Vec::new()
+    }
+    /// Which partitions the work went to.
+    fn hot_partitions(&self, _: Window) -> Slot {
+        Slot::default()
+    }
 }

@@ -1,15 +1,15 @@
 //! `system_schema` and `system_virtual_schema`: the catalogue as rows.
 
 use super::cells::*;
-use super::definitions::is_virtual_keyspace;
 use super::rows::Filler;
 use crate::ddl::parse_mask;
+use schema::is_virtual_system_name;
 use schema::{Catalogue, Column, ColumnKind, Keyspace, Table};
 use std::sync::Arc;
 
 /// Functions, aggregates and triggers stay empty: there are none.
 pub(super) fn fill(filler: &mut Filler<'_>, table: &str, catalogue: &Catalogue) {
-    let keyspaces = || catalogue.keyspaces.values().filter(|k| !is_virtual_keyspace(&k.name));
+    let keyspaces = || catalogue.keyspaces.values().filter(|k| !is_virtual_system_name(&k.name));
     let tables = || keyspaces().flat_map(|keyspace| keyspace.tables.values());
     match table {
         "keyspaces" => keyspaces().for_each(|k| keyspace_row(filler, k)),
@@ -25,7 +25,7 @@ pub(super) fn fill(filler: &mut Filler<'_>, table: &str, catalogue: &Catalogue) 
 }
 
 pub(super) fn fill_virtual(filler: &mut Filler<'_>, table: &str, catalogue: &Catalogue) {
-    let keyspaces = || catalogue.keyspaces.values().filter(|k| is_virtual_keyspace(&k.name));
+    let keyspaces = || catalogue.keyspaces.values().filter(|k| is_virtual_system_name(&k.name));
     let tables = || keyspaces().flat_map(|keyspace| keyspace.tables.values());
     match table {
         "keyspaces" => keyspaces().for_each(|k| filler.row(&[("keyspace_name", text(&k.name))])),

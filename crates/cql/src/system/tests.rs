@@ -1,6 +1,5 @@
 //! System tables read by the ordinary SELECT path.
 
-use crate::catalogue::SharedCatalogue;
 use crate::ddl::tests::block_on;
 use crate::roles::Passwords;
 use crate::session::{Dialect, Response, Session};
@@ -63,7 +62,7 @@ struct World {
 
 impl World {
     fn new() -> World {
-        let shared = Arc::new(SharedCatalogue::open(None, 1).unwrap());
+        let shared = Arc::new(crate::open_catalogue(None, 1).unwrap());
         let node = NodeInfo { host_id: shared.host_id(), ..NodeInfo::default() };
         let system = Arc::new(SystemTables::new(node, shared.clone()));
         system.set_live(Arc::new(OneClient));
@@ -143,7 +142,7 @@ fn local_tells_drivers_what_they_need() {
 
 #[test]
 fn the_unspecified_address_is_never_published() {
-    let shared = Arc::new(SharedCatalogue::open(None, 1).unwrap());
+    let shared = Arc::new(crate::open_catalogue(None, 1).unwrap());
     for unspecified in ["0.0.0.0", "::"] {
         let node = NodeInfo { address: unspecified.parse().unwrap(), ..NodeInfo::default() };
         assert!(SystemTables::new(node, shared.clone()).node.address.is_loopback());
@@ -171,7 +170,7 @@ fn every_system_table_can_be_read_and_is_described() {
     for table in catalogue.tables() {
         let name = format!("{}.\"{}\"", table.keyspace, table.name);
         world.rows(&format!("SELECT * FROM {name}"));
-        let schema = if super::is_virtual_keyspace(&table.keyspace) {
+        let schema = if schema::is_virtual_system_name(&table.keyspace) {
             "system_virtual_schema"
         } else {
             "system_schema"

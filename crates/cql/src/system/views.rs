@@ -1,27 +1,27 @@
-//! What the running server tells: access patterns, connected clients, prepared statements, settings.
+//! What the running server tells: connected clients, prepared statements, settings.
 
 use super::cells::*;
 use super::node::{Live, NodeInfo};
 use super::rows::Filler;
-use crate::ddl::bind_fault;
-use crate::describe::pattern_text;
-use schema::Catalogue;
 use std::sync::Arc;
 
-/// The declared patterns; `problem` says why the schema does not serve one, and is null where it does.
-pub(super) fn access_patterns(filler: &mut Filler<'_>, catalogue: &Catalogue) {
-    for keyspace in catalogue.keyspaces.values() {
-        for pattern in keyspace.patterns.values() {
-            let problem = bind_fault(catalogue, &keyspace.name, &pattern.statement);
-            filler.row(&[
-                ("keyspace_name", text(&keyspace.name)),
-                ("pattern_name", text(&pattern.name)),
-                ("create_statement", text(pattern_text(&keyspace.name, pattern))),
-                ("problem", problem.and_then(|fault| text(fault.to_string()))),
-                ("settings", text_map(&pattern.settings)),
-                ("statement", text(&pattern.statement)),
-            ]);
-        }
+pub(super) fn audit(filler: &mut Filler<'_>, live: Option<Arc<dyn Live>>) {
+    for entry in live.map(|live| live.audit()).unwrap_or_default() {
+        let optional = |value: &Option<String>| value.as_ref().and_then(text);
+        filler.row(&[
+            ("event", text(&entry.event)),
+            ("number", bigint(entry.number)),
+            ("address", inet(entry.address)),
+            ("at", timestamp(entry.at_millis)),
+            ("error", optional(&entry.error)),
+            ("keyspace_name", optional(&entry.keyspace)),
+            ("message", optional(&entry.message)),
+            ("outcome", text(&entry.outcome)),
+            ("port", int(entry.port.into())),
+            ("role", optional(&entry.role)),
+            ("statement", optional(&entry.statement)),
+            ("table_name", optional(&entry.table)),
+        ]);
     }
 }
 

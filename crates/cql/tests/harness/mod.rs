@@ -1,9 +1,8 @@
 //! Runs statements on the naive store and shows answers as text: one `check` for every test.
 
-use cql::catalogue::SharedCatalogue;
-use cql::ids::ShardIds;
 use cql::session::{Answer, Dialect, Response, Session};
 use cql::system::{NodeInfo, SystemTables};
+use database::ids::ShardIds;
 use model::literal::format_literal;
 use query::{Bound, QueryError, Request, Rows, Values};
 use rt::{Clock, ManualClock};
@@ -39,13 +38,18 @@ impl Bench {
     /// With nothing but the system tables.
     pub fn bare() -> Bench {
         let clock = Arc::new(ManualClock::at_micros(START_MICROS));
-        let shared = Arc::new(SharedCatalogue::open(None, START_MICROS).unwrap());
+        let shared = Arc::new(cql::open_catalogue(None, START_MICROS).unwrap());
         let system = Arc::new(SystemTables::new(NodeInfo::default(), shared.clone()));
         let ids = Rc::new(ShardIds::new(clock.clone(), 0, 7));
         let (store, limits) = (NaiveStore::new(), Default::default());
         let dialect = Dialect::new(store, shared, system, Box::new(ids.clone()), limits, Box::new(Plain));
         wait(dialect.shared.bootstrap(&dialect.store)).unwrap();
         Bench { dialect, clock, ids, session: Session::default() }
+    }
+
+    /// From now on sorts and plans count against this budget.
+    pub fn limit_to(&mut self, memory: &rt::Budget) {
+        Rc::get_mut(&mut self.dialect.runtime).unwrap().memory = Some(memory.clone());
     }
 
     pub fn pass_seconds(&mut self, seconds: i64) {

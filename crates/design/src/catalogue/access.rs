@@ -32,6 +32,12 @@ pub struct Access {
     pub appended: Vec<String>,
     pub is_conditional: bool,
     pub has_ttl: bool,
+    /// The TTL in days, when it is a number.
+    pub ttl_days: Option<f64>,
+    /// Columns that the IF clause compares.
+    pub conditions: Vec<String>,
+    /// The rows of the whole table are grouped.
+    pub is_grouped: bool,
     /// Rows are counted or summed, not returned.
     pub is_aggregate: bool,
     /// DELETE of whole rows, not of cells.
@@ -70,6 +76,10 @@ pub struct Restriction {
     pub values: Option<usize>,
     /// The value as text, when it is a constant.
     pub constant: Option<String>,
+    /// One entry of a map: `m['k'] = ?`.
+    pub is_entry: bool,
+    /// `expr(index, ...)`: what is named is an index.
+    pub is_index: bool,
     pub span: Span,
 }
 
@@ -126,6 +136,9 @@ impl Access {
             appended: Vec::new(),
             is_conditional: false,
             has_ttl: false,
+            ttl_days: None,
+            conditions: Vec::new(),
+            is_grouped: false,
             is_aggregate: false,
             deletes_rows: false,
             batch: None,
@@ -143,6 +156,7 @@ impl Access {
         access.limit = limit(select.limit.as_ref());
         access.per_partition_limit = select.per_partition_limit.is_some();
         access.filtering = select.allow_filtering;
+        access.is_grouped = !select.group_by.is_empty();
         access.is_aggregate = match &select.selection {
             Selection::Items(items) => items.iter().any(|item| is_aggregate(&item.expr)),
             Selection::All(_) => false,
@@ -161,7 +175,7 @@ impl Access {
                 .collect();
         }
         access.is_conditional = insert.if_not_exists.is_some();
-        access.has_ttl = has_ttl(&insert.using);
+        (access.has_ttl, access.ttl_days) = ttl(&insert.using);
         access
     }
 
@@ -180,7 +194,8 @@ impl Access {
             access.assigned.push((column, constant(&assignment.value)));
         }
         access.is_conditional = update.condition.is_some();
-        access.has_ttl = has_ttl(&update.using);
+        access.conditions = conditions(update.condition.as_ref());
+        (access.has_ttl, access.ttl_days) = ttl(&update.using);
         access
     }
 
@@ -190,6 +205,7 @@ impl Access {
         access.restrictions = restrictions(&delete.relations);
         access.is_conditional =
             matches!(&delete.condition, Some(Condition::Exists(_) | Condition::Relations(_)));
+        access.conditions = conditions(delete.condition.as_ref());
         access.deletes_rows = delete.targets.is_empty();
         access
     }
@@ -222,6 +238,15 @@ impl Access {
         self.assigned.iter().find(|(name, _)| name == column).and_then(|(_, value)| value.as_deref())
     }
 
+    /// Whether another column than this gets a value at execution.
+    pub fn binds_beside(&self, column: &str) -> bool {
+        let assigned = self.assigned.iter().any(|(name, value)| name != column && value.is_none());
+        let restricted = self.restrictions.iter().any(|r| {
+            r.constant.is_none() && r.values.is_none() && r.columns.iter().any(|name| name != column)
+        });
+        assigned || restricted
+    }
+
     /// What to call it in a sentence.
     pub fn title(&self) -> String {
         match (&self.pattern, self.verb) {
@@ -250,12 +275,28 @@ fn restriction(relation: &Relation) -> Restriction {
         Operand::List(list) => (Some(list.len()), None),
         Operand::None | Operand::Range(..) => (None, None),
     };
-    Restriction { columns, op: relation.op, is_token, values, constant, span: relation.span }
+    Restriction {
+        columns,
+        op: relation.op,
+        is_token,
+        values,
+        constant,
+        is_entry: matches!(relation.subject, Subject::Element { .. }),
+        is_index: matches!(relation.subject, Subject::Index(_)),
+        span: relation.span,
+    }
 }
 
 fn constant(value: &Expr) -> Option<String> {
     match &value.kind {
         ExprKind::Literal(literal) => Some(literal.text().to_string()),
+        ExprKind::Negate(inner) => constant(inner).map(|text| format!("-{text}")),
+        ExprKind::Cast { expr, .. } | ExprKind::TypeHint { expr, .. } => constant(expr),
+        // A function of constants is one, unless it makes a new value each time.
+        ExprKind::Function { name, args } if !args.is_empty() => {
+            let parts: Option<Vec<String>> = args.iter().map(constant).collect();
+            parts.map(|parts| format!("{}({})", name.as_str(), parts.join(", ")))
+        }
         _ => None,
     }
 }
@@ -268,8 +309,22 @@ fn limit(value: Option<&Expr>) -> Limit {
     }
 }
 
-fn has_ttl(using: &Using) -> bool {
-    using.ttl().is_some_and(|value| value.as_literal().is_none_or(|literal| literal.text() != "0"))
+/// Whether rows written so expire, and after how many days when a number says it.
+fn ttl(using: &Using) -> (bool, Option<f64>) {
+    let Some(value) = using.ttl() else { return (false, None) };
+    match value.as_literal().map(|literal| literal.text().parse::<f64>()) {
+        Some(Ok(seconds)) => (seconds > 0.0, Some(seconds / 86_400.0).filter(|days| *days > 0.0)),
+        _ => (true, None),
+    }
+}
+
+fn conditions(condition: Option<&Condition>) -> Vec<String> {
+    match condition {
+        Some(Condition::Relations(relations)) => {
+            relations.iter().flat_map(|relation| restriction(relation).columns).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn is_aggregate(expr: &Expr) -> bool {

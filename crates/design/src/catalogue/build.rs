@@ -2,11 +2,11 @@
 
 use super::Catalogue;
 use super::access::{Access, BatchUse};
-use super::table::{Column, Index, Role, Table, TableKind};
+use super::names;
+use super::table::{Column, Index, IndexKind, Role, Table, TableKind};
 use crate::finding::ReadError;
 use crate::numbers::Numbers;
 use crate::source::{Place, SourceFile};
-use crate::vocabulary;
 use cql_syntax::ast::{
     AlterPattern, AlterTable, Batch, ColumnDef, CreateIndex, CreatePattern, CreateTable, CreateView,
     QualifiedName, Selection, Statement, TableChange,
@@ -37,7 +37,19 @@ pub(super) fn build(files: Vec<SourceFile>, scripts: Vec<Script>) -> Catalogue {
         }
     }
     link(&mut catalogue);
+    names::check(&mut catalogue);
     catalogue
+}
+
+/// What an index can do, by the class it names.
+fn index_kind(create: &CreateIndex) -> IndexKind {
+    let class = create.using.as_ref().map_or("", |using| using.value.as_str()).to_ascii_lowercase();
+    match class.rsplit('.').next().unwrap_or("") {
+        "" | "legacy_local_table" => IndexKind::Legacy,
+        "sai" | "storageattachedindex" => IndexKind::Attached,
+        "sasiindex" => IndexKind::Sasi,
+        _ => IndexKind::Other,
+    }
 }
 
 fn index_names(catalogue: &mut Catalogue) {
@@ -88,6 +100,10 @@ impl Reader<'_> {
         tables.enumerate().rev().find(|(_, t)| matching(t)).map(|(at, _)| at)
     }
 
+    fn text(&self) -> &str {
+        self.catalogue.files.get(self.file).map_or("", |file| file.text.as_str())
+    }
+
     fn error(&mut self, span: Span, message: String) {
         self.catalogue.errors.push(ReadError { place: Place { file: self.file, span }, message });
     }
@@ -96,7 +112,7 @@ impl Reader<'_> {
         match statement {
             Statement::Use(keyspace) => self.keyspace = Some(keyspace.name.clone()),
             Statement::CreateTable(create) => {
-                match Table::new(create, self.keyspace_of(&create.name), self.file) {
+                match Table::new(create, self.keyspace_of(&create.name), self.file, self.text()) {
                     Ok(table) => self.catalogue.tables.push(table),
                     Err(message) => self.error(create.name.span(), message),
                 }
@@ -104,6 +120,7 @@ impl Reader<'_> {
             Statement::CreateView(create) => self.view(create, span),
             Statement::AlterTable(alter) => self.alter(alter),
             Statement::DropTable(drop) => {
+                self.catalogue.dropped.insert(drop.name.as_str().to_string());
                 if let Some(at) = self.position_of(&drop.name) {
                     self.catalogue.tables.remove(at);
                 }
@@ -146,7 +163,7 @@ impl Reader<'_> {
         };
         let base_name = base.name.clone();
         let keyspace = self.keyspace_of(&create.name).or_else(|| base.keyspace.clone());
-        match Table::new(&definition, keyspace, self.file) {
+        match Table::new(&definition, keyspace, self.file, self.text()) {
             Ok(mut table) => {
                 table.kind = TableKind::View { base: base_name };
                 // Columns are declared elsewhere; what can be pointed at here is the key.
@@ -162,21 +179,23 @@ impl Reader<'_> {
 
     fn alter(&mut self, alter: &AlterTable) {
         let Some(at) = self.position_of(&alter.name) else { return };
+        let added: Vec<Column> = match &alter.change {
+            TableChange::Add { columns, .. } => {
+                columns.iter().map(|column| Column::new(column, self.text())).collect()
+            }
+            _ => Vec::new(),
+        };
         let Some(table) = self.catalogue.tables.get_mut(at) else { return };
         match &alter.change {
             TableChange::Add { columns, .. } => {
-                for column in columns {
-                    table.columns.push(Column {
-                        name: column.name.name.clone(),
-                        meaning: vocabulary::meaning(&column.name.name, &column.data_type),
-                        data_type: column.data_type.clone(),
-                        is_static: column.is_static,
-                        role: Role::Regular,
+                for mut column in added {
+                    if table.place.file != self.file {
                         // The finding is drawn in the file of the table.
-                        span: if table.place.file == self.file { column.name.span } else { table.place.span },
-                    });
-                    table.statement.columns.push(column.clone());
+                        column.span = table.place.span;
+                    }
+                    table.columns.push(column);
                 }
+                table.statement.columns.extend(columns.iter().cloned());
             }
             TableChange::Drop { columns, .. } => {
                 for dropped in columns {
@@ -292,6 +311,8 @@ impl Reader<'_> {
                 name: create.name.as_ref().map(|name| name.name.clone()),
                 table,
                 column: target.column.name.clone(),
+                target: target.kind,
+                kind: index_kind(create),
                 place: Place { file: self.file, span: target.span },
             });
         }

@@ -5,15 +5,18 @@
 
 mod access;
 mod build;
+mod names;
+mod shell;
 mod table;
 
 pub use access::{Access, BatchUse, Limit, Restriction, Verb};
-pub use table::{Clustering, Column, Index, Role, Table, TableKind};
+pub use table::{Clustering, Column, Index, IndexKind, Role, Table, TableKind};
 
+use crate::dynamo::{self, Model};
 use crate::finding::ReadError;
 use crate::source::{Place, SourceFile};
 use cql_syntax::Script;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Everything the files declare.
 #[derive(Debug, Default)]
@@ -28,7 +31,13 @@ pub struct Catalogue {
     pub errors: Vec<ReadError>,
     /// Statements in order, for the reach of a suppression.
     pub statements: Vec<Place>,
+    /// What was left out, and why: commands of cqlsh.
+    pub notes: Vec<ReadError>,
+    /// What files of DynamoDB declare.
+    pub dynamo: Model,
     pub(crate) comments: Vec<Place>,
+    /// Tables that a file drops: a statement on one may be from before.
+    dropped: HashSet<String>,
     by_name: HashMap<String, Vec<usize>>,
     accesses_of: Vec<Vec<usize>>,
     indexes_of: Vec<Vec<usize>>,
@@ -37,8 +46,28 @@ pub struct Catalogue {
 impl Catalogue {
     /// Reads the files. Statements that do not parse are in `errors`; the rest is read all the same.
     pub fn read(files: Vec<SourceFile>) -> Catalogue {
-        let scripts: Vec<Script> = files.iter().map(|file| cql_syntax::parse_script(&file.text)).collect();
-        build::build(files, scripts)
+        let mut notes = Vec::new();
+        let read = |(at, file): (usize, &SourceFile)| {
+            if dynamo::is_dynamo(file) {
+                return Script::default();
+            }
+            let (text, skipped) = shell::without_commands(&file.text);
+            notes.extend(skipped.into_iter().map(|(span, word)| ReadError {
+                place: Place { file: at, span },
+                message: format!("{word} is a command of cqlsh, not a statement: it was skipped"),
+            }));
+            cql_syntax::parse_script(&text)
+        };
+        let scripts: Vec<Script> = files.iter().enumerate().map(read).collect();
+        let mut catalogue = build::build(files, scripts);
+        let (model, reading) = dynamo::read(&catalogue.files);
+        catalogue.dynamo = model;
+        catalogue.errors.extend(reading.errors);
+        catalogue.comments.extend(reading.comments);
+        catalogue.statements.extend(reading.statements);
+        notes.extend(reading.notes);
+        catalogue.notes = notes;
+        catalogue
     }
 
     /// The table of this name; without keyspace, or with one that no table has, the name alone decides.

@@ -3,6 +3,7 @@
 
 use super::html::escape;
 use crate::catalogue::{Column, Role, Table};
+use crate::dynamo;
 use crate::vocabulary;
 use cql_syntax::ast::{NativeType, TypeKind};
 use std::fmt::Write;
@@ -25,6 +26,39 @@ pub fn write(table: &Table) -> String {
     }
     for column in table.columns.iter().filter(|c| c.role == Role::Regular) {
         row(&mut out, column, if column.is_static { "S" } else { mark(column) });
+    }
+    out.push_str("</tbody></table>");
+    out
+}
+
+/// A table of DynamoDB: its key, then the key of every index.
+pub fn write_dynamo(table: &dynamo::Table) -> String {
+    let mut out = format!(
+        "<table class=\"chebotko\"><thead><tr><th colspan=\"3\">{}</th></tr></thead><tbody>",
+        escape(&table.name)
+    );
+    let key = |out: &mut String, key: &dynamo::Key, class: &str, mark: &str| {
+        let kind = key.kind.map(String::from).unwrap_or_default();
+        let _ = write!(
+            out,
+            "<tr class=\"{class}\"><td>{}</td><td>{kind}</td><td>{mark}</td></tr>",
+            escape(&key.name)
+        );
+    };
+    key(&mut out, &table.hash, "k", "K");
+    if let Some(range) = &table.range {
+        key(&mut out, range, "c", "C↑");
+    }
+    for index in &table.indexes {
+        let kind = if index.is_local { "local index" } else { "index" };
+        let _ = write!(out, "<tr class=\"r\"><td colspan=\"3\">{kind} {}</td></tr>", escape(&index.name));
+        key(&mut out, &index.hash, "k", "K");
+        if let Some(range) = &index.range {
+            key(&mut out, range, "c", "C↑");
+        }
+    }
+    if let Some(ttl) = &table.ttl {
+        let _ = write!(out, "<tr class=\"r\"><td>{}</td><td>N</td><td>TTL</td></tr>", escape(&ttl.attribute));
     }
     out.push_str("</tbody></table>");
     out

@@ -31,7 +31,7 @@ pub fn write(review: &Review) -> String {
     let _ = writeln!(
         out,
         "</main><footer>partita {version} · <code>partita review --explain RULE</code> teaches a rule · \
-         K partition key, C clustering key with its direction, S static, ++ counter</footer></body></html>"
+         K partition or hash key, C clustering or sort key with its direction, S static, ++ counter</footer></body></html>"
     );
     out
 }
@@ -62,9 +62,9 @@ fn summary(out: &mut String, review: &Review) {
         let count = review.errors().len();
         tile(out, "error", count, if count == 1 { "statement not read" } else { "statements not read" });
     }
-    let tables = review.catalogue.tables.len();
+    let tables = review.table_count();
     tile(out, "", tables, if tables == 1 { "table" } else { "tables" });
-    let patterns = review.catalogue.accesses.iter().filter(|a| a.pattern.is_some()).count();
+    let patterns = review.pattern_count();
     tile(out, "", patterns, if patterns == 1 { "access pattern" } else { "access patterns" });
     out.push_str("</ul>");
 }
@@ -141,6 +141,14 @@ fn tables(out: &mut String, review: &Review) {
         }
         out.push_str("</article>");
     }
+    for (at, table) in review.catalogue.dynamo.tables.iter().enumerate() {
+        let _ = write!(out, "<article class=\"one-table\" id=\"{}\">", anchor(&table.name));
+        out.push_str(&diagram::write_dynamo(table));
+        let used = review.catalogue.dynamo.operations.iter().filter(|o| o.table == Some(at)).count();
+        let _ = write!(out, "<p class=\"serves\">{used} operations</p>");
+        found(out, review, &table.name);
+        out.push_str("</article>");
+    }
     out.push_str("</div></section>");
 }
 
@@ -157,6 +165,11 @@ fn about(out: &mut String, review: &Review, at: usize, name: &str) {
     if !patterns.is_empty() {
         let _ = write!(out, "<p class=\"serves\">serves {}</p>", patterns.join(", "));
     }
+    found(out, review, name);
+}
+
+/// Links to the findings of a table.
+fn found(out: &mut String, review: &Review, name: &str) {
     let of_table = |f: &&(usize, &Finding)| f.1.table.as_deref() == Some(name);
     let numbered: Vec<(usize, &Finding)> = review.findings.iter().enumerate().collect();
     let links: Vec<String> = numbered

@@ -1,12 +1,16 @@
-//! JSON: `{"findings": [...], "errors": [...]}`; the field names are fixed, other tools rely on them.
+//! JSON: `{"findings": [...], "errors": [...], "notes": [...]}`; the field names are fixed, other tools rely on them.
 
 use crate::entry::Review;
+use crate::finding::ReadError;
+use crate::source::Place;
 use serde::Serialize;
 
 #[derive(Serialize)]
 struct Document<'r> {
     findings: Vec<Item<'r>>,
     errors: Vec<ErrorItem<'r>>,
+    /// What was left out, and why.
+    notes: Vec<ErrorItem<'r>>,
 }
 
 #[derive(Serialize)]
@@ -33,15 +37,8 @@ struct ErrorItem<'r> {
 
 /// The review as JSON, indented.
 pub fn write(review: &Review) -> String {
-    let files = &review.catalogue.files;
-    let place = |place: crate::source::Place| {
-        files.get(place.file).map_or(("", 1, 1), |file| {
-            let position = file.position(place.span.start);
-            (file.name.as_str(), position.line, position.column)
-        })
-    };
     let findings = review.findings.iter().map(|f| {
-        let (file, line, column) = place(f.place);
+        let (file, line, column) = place(review, f.place);
         Item {
             rule: f.rule,
             severity: f.severity.name(),
@@ -55,11 +52,27 @@ pub fn write(review: &Review) -> String {
             fix: &f.fix,
         }
     });
-    let errors = review.errors().iter().map(|e| {
-        let (file, line, column) = place(e.place);
-        ErrorItem { file, line, column, message: &e.message }
-    });
-    let document = Document { findings: findings.collect(), errors: errors.collect() };
+    let document = Document {
+        findings: findings.collect(),
+        errors: listed(review, review.errors()),
+        notes: listed(review, &review.catalogue.notes),
+    };
     // Strings and numbers only: serialisation cannot fail.
     serde_json::to_string_pretty(&document).unwrap_or_default()
+}
+
+fn listed<'r>(review: &'r Review, list: &'r [ReadError]) -> Vec<ErrorItem<'r>> {
+    let item = |e: &'r ReadError| {
+        let (file, line, column) = place(review, e.place);
+        ErrorItem { file, line, column, message: &e.message }
+    };
+    list.iter().map(item).collect()
+}
+
+/// File, line and column of a place.
+fn place(review: &Review, place: Place) -> (&str, u32, u32) {
+    review.catalogue.files.get(place.file).map_or(("", 1, 1), |file| {
+        let position = file.position(place.span.start);
+        (file.name.as_str(), position.line, position.column)
+    })
 }

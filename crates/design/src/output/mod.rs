@@ -2,6 +2,7 @@
 
 pub mod chart;
 pub mod diagram;
+pub mod edit;
 pub mod explain;
 pub mod html;
 pub mod json;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 /// The review as one SARIF log with one run.
 pub fn write(review: &Review) -> String {
-    let rules: Vec<Value> = rules::ALL.iter().map(|rule| rule_of(rule)).collect();
+    let rules: Vec<Value> = rules::all().map(rule_of).collect();
     let mut results: Vec<Value> = review
         .findings
         .iter()
@@ -26,7 +26,7 @@ pub fn write(review: &Review) -> String {
                     "fix": f.fix,
                 },
             });
-            if let Some(index) = rules::ALL.iter().position(|rule| rule.id == f.rule) {
+            if let Some(index) = rules::all().position(|rule| rule.id == f.rule) {
                 result["ruleIndex"] = json!(index);
             }
             result

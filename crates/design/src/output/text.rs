@@ -29,6 +29,11 @@ pub fn write(review: &Review, colour: Colour) -> String {
     for error in review.errors() {
         read_error(&mut out, review, error, colour);
     }
+    for note in &review.catalogue.notes {
+        let _ = writeln!(out, "{}: {}", colour.paint("1;36", "note"), note.message);
+        source(&mut out, review, note.place, colour, "36");
+        out.push('\n');
+    }
     for finding in &review.findings {
         self::finding(&mut out, review, finding, colour);
     }
@@ -37,8 +42,8 @@ pub fn write(review: &Review, colour: Colour) -> String {
     let _ = writeln!(
         out,
         "{} tables, {} access patterns: {} errors, {} warnings, {} advice{}",
-        review.catalogue.tables.len(),
-        review.catalogue.accesses.iter().filter(|a| a.pattern.is_some()).count(),
+        review.table_count(),
+        review.pattern_count(),
         count(Severity::Error),
         count(Severity::Warning),
         count(Severity::Advice),

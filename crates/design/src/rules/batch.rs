@@ -15,6 +15,8 @@ pub static RULE: Rule = Rule {
           Independent rows go faster as single asynchronous statements. Servers refuse batches past 50 KB.",
     bad: "BEGIN UNLOGGED BATCH\n  INSERT INTO readings (sensor_id, ts, value) VALUES (1, ?, ?);\n  INSERT INTO readings (sensor_id, ts, value) VALUES (2, ?, ?);\nAPPLY BATCH;",
     good: "BEGIN BATCH\n  INSERT INTO orders_by_customer (customer_id, order_id) VALUES (?, ?);\n  INSERT INTO orders_by_product (product_id, order_id) VALUES (?, ?);\nAPPLY BATCH;",
+    seen: "BarisAI/distributed-cinema-reservation-cassandra writes the copies of one reservation in a logged batch: what a \
+           batch is for.",
     check,
 };
 

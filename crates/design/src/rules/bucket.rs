@@ -16,6 +16,9 @@ pub static RULE: Rule = Rule {
     why: "A bucket must hold less than 100 MB on its worst day, and enough rows that a usual read touches only a few buckets.",
     bad: "CREATE TABLE readings (sensor_id uuid, year int, ts timestamp, value double, PRIMARY KEY ((sensor_id, year), ts));\nCREATE ACCESS PATTERN write_reading AS INSERT INTO readings (sensor_id, year, ts, value) VALUES (?, ?, ?, ?)\n  WITH rows_per_day = 86400 AND row_bytes = 50;",
     good: "CREATE TABLE readings (sensor_id uuid, day date, ts timestamp, value double, PRIMARY KEY ((sensor_id, day), ts));",
+    seen: "killrweather/killrweather keeps all hours of a station in one partition, and a station makes 24 rows a day: no \
+           bucket is needed. andreneves7/ForestRisk cuts the readings of a map cell by the hour and lets them expire after \
+           three days. The size decides, not the habit.",
     check,
 };
 

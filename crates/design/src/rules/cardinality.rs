@@ -1,12 +1,13 @@
 //! `low-cardinality-key`: a few values of the partition key carry the whole table.
 
 use super::{Context, Rule, on_table, partition_span};
+use crate::catalogue::{Column, Table};
+use crate::facts::{Facts, subject_words};
 use crate::finding::{Findings, Severity};
-use crate::fix;
 use crate::growth::PARTITION_BYTES_MAX;
+use crate::lexicon::{POPULATION, REGISTRY};
 use crate::units;
-use crate::vocabulary::{Grain, Meaning, any_word, words};
-use cql_syntax::ast::NativeType;
+use crate::vocabulary::{Meaning, any_word};
 
 pub static RULE: Rule = Rule {
     id: "low-cardinality-key",
@@ -15,6 +16,9 @@ pub static RULE: Rule = Rule {
           and cannot be split without a new key.",
     bad: "CREATE TABLE tickets_by_status (status text, created_at timestamp, ticket_id uuid, title text,\n  PRIMARY KEY (status, created_at, ticket_id));",
     good: "CREATE TABLE tickets_by_team_status (team_id uuid, status text, created_at timestamp, ticket_id uuid, title text,\n  PRIMARY KEY ((team_id, status), created_at, ticket_id));",
+    seen: "An early schema of FS2017GeospatialDB/GeospatialDB keyed all points of a map by a boolean (movable). The project \
+           replaced it by tables keyed by a cell of the map. CaliOpen/Caliopen keys identities by their type, of which \
+           there are two, though every read knows the user.",
     check,
 };
 
@@ -24,19 +28,33 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
             continue;
         }
         let mut values: u64 = 1;
-        let mut all_few = true;
+        let mut all_few = facts.key(table).count() > 0;
         let mut is_country = false;
-        for column in table.partition_columns() {
+        for column in facts.key(table) {
             match column.meaning {
                 Meaning::Few(n) => values = values.saturating_mul(u64::from(n)),
+                // A number of shards that does not grow with the rows.
+                Meaning::HashBucket if is_shard_only(table, facts) => {
+                    values = values.saturating_mul(SHARDS_ASSUMED)
+                }
                 _ => all_few = false,
             }
-            is_country |= any_word(&words(&column.name), &["country", "continent"]);
+            is_country |= any_word(&column.words, &["country", "continent"]);
         }
         // A table whose rows are few as well (status by country) is small whatever its key.
         let rows_are_few =
             table.clustering_columns().all(|c| matches!(c.meaning, Meaning::Few(_) | Meaning::TimeBucket(_)));
         if !all_few || rows_are_few {
+            continue;
+        }
+        // Few things of a few kinds are a registry: roles by scope, channels by type.
+        let is_registry =
+            any_word(subject_words(table).last().map(std::slice::from_ref).unwrap_or(&[]), REGISTRY)
+                && !facts.is_history
+                && !table
+                    .clustering_columns()
+                    .any(|c| c.meaning == Meaning::Identity || any_word(&c.words, POPULATION));
+        if is_registry && !facts.growth.is_declared {
             continue;
         }
         let key = table.partition_text();
@@ -51,7 +69,7 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
                 format!("the largest reaches {} of the 100 MB it may have", units::bytes(bytes)),
             )
         } else {
-            let certain = values <= 10 || is_country;
+            let certain = (values <= 20 || is_country) && !is_shard_only(table, facts);
             let per_value = 1e6 / values as f64 * growth.row_bytes;
             let text = format!(
                 "a million rows of {} put {} on each; declare rows_per_partition to settle it",
@@ -61,12 +79,26 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
             (if certain { Severity::Error } else { Severity::Warning }, text)
         };
         let message = format!(
-            "{key} has at most about {} values, so all of {} lives in {} partitions on any number of nodes: {ending}",
+            "{key} has few values (about {} is assumed), so all of {} lives in {} partitions on any number of nodes: {ending}",
             units::count(values as f64),
             table.name,
             units::count(values as f64),
         );
-        let draft = fix::with_time_bucket(table, Grain::Day).partition_with("bucket", NativeType::Int);
-        findings.push(on_table(&RULE, severity, table, partition_span(table)).say(message, draft.print()));
+        findings.push(on_table(&RULE, severity, table, partition_span(table)).say(message, String::new()));
     }
+}
+
+/// Shards that a key made of nothing but a shard number is assumed to have.
+const SHARDS_ASSUMED: u64 = 1_000;
+
+/// Whether the key is nothing but the number of a shard, under which everything of that shard lies.
+fn is_shard_only(table: &Table, facts: &Facts) -> bool {
+    let holds_all =
+        table.clustering_columns().any(|c| c.meaning == Meaning::Identity || c.is_chronological());
+    let is_shard = |c: &Column| {
+        c.meaning == Meaning::HashBucket
+            && !table.is_run(c)
+            && any_word(&c.words, &["shard", "partition", "segment"])
+    };
+    holds_all && facts.key(table).all(is_shard)
 }

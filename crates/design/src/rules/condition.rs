@@ -5,8 +5,9 @@ use crate::catalogue::{Access, Table, Verb};
 use crate::facts::{Facts, subject_words};
 use crate::finding::{Findings, Severity};
 use crate::fix::{self, Draft};
+use crate::lexicon::TELEMETRY;
 use crate::units;
-use crate::vocabulary::{Meaning, any_word, native, words};
+use crate::vocabulary::{Meaning, any_word, native};
 use cql_syntax::ast::NativeType;
 
 pub static RULE: Rule = Rule {
@@ -16,6 +17,8 @@ pub static RULE: Rule = Rule {
           when everyone passes the same key. A counter cannot be retried safely, set or reconciled, so it must not hold money.",
     bad: "CREATE TABLE wallets (user_id uuid PRIMARY KEY, balance counter);",
     good: "CREATE TABLE wallet_entries (user_id uuid, month text, entry_id timeuuid, amount_cents bigint,\n  PRIMARY KEY ((user_id, month), entry_id));",
+    seen: "paradoxical-io/cassieq takes message numbers of a queue by compare-and-set on one row: strict numbering, at the \
+           pace that one partition takes conditions.",
     check,
 };
 
@@ -72,13 +75,37 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
     }
 }
 
+/// Whether a number of a key that many share is taken by compare-and-set: a sequence, an id generator.
+fn takes_numbers(table: &Table, access: &Access) -> bool {
+    let is_number = |name: &String| {
+        let column = table.column(name);
+        column.is_some_and(|c| matches!(native(&c.data_type), Some(NativeType::Bigint | NativeType::Int)))
+    };
+    let counts = ["next", "counter", "seq", "sequence", "monoton", "generator", "autoincrement", "ids"];
+    let named = |name: &String| {
+        any_word(&table.words, &counts) || table.column(name).is_some_and(|c| any_word(&c.words, &counts))
+    };
+    let compared = |name: &String| access.conditions.contains(name);
+    table.clustering.is_empty()
+        && access.verb == Verb::Update
+        && table.regular_columns().count() <= 2
+        && access.assigned.iter().any(|(name, _)| is_number(name) && named(name) && compared(name))
+}
+
 fn counters(table: &Table, facts: &Facts, findings: &mut Findings) {
     if table.is_view() {
         return;
     }
     let counters = table.columns.iter().filter(|c| native(&c.data_type) == Some(NativeType::Counter));
     for column in counters {
-        if any_word(&words(&column.name), MONEY) {
+        // The sum of what was measured or counted elsewhere can be counted again; what is owed cannot.
+        let measured =
+            any_word(&column.words, TELEMETRY) || any_word(&column.words, &["temperature", "humidity"]);
+        let is_sum = any_word(&column.words, &["total", "sum", "avg", "average"])
+            && any_word(&table.words, &["by", "stat", "analytics", "avg", "hourly", "daily", "monthly"]);
+        let owed =
+            any_word(&column.words, &["balance", "credit", "wallet", "fund", "stock", "inventory", "debit"]);
+        if any_word(&column.words, MONEY) && !measured && (owed || !is_sum) {
             let message = format!(
                 "{} is a counter and looks like money: after a timeout nobody knows whether 1 increment was applied 0, 1 or 2 times, and it cannot be corrected",
                 column.name
@@ -91,8 +118,12 @@ fn counters(table: &Table, facts: &Facts, findings: &mut Findings) {
             findings.push(on_table(&RULE, Severity::Error, table, column.span).say(message, draft.print()));
             continue;
         }
-        let weak =
-            table.partition_columns().all(|c| matches!(c.meaning, Meaning::Few(_) | Meaning::TimeBucket(_)));
+        // A few dozen genres of a month take their increments on a few dozen partitions.
+        let spread = table.partition_columns().any(|c| matches!(c.meaning, Meaning::Few(n) if n >= 20));
+        let weak = !spread
+            && table
+                .partition_columns()
+                .all(|c| matches!(c.meaning, Meaning::Few(_) | Meaning::TimeBucket(_)));
         let named = !facts.hash_bucket
             && any_word(&subject_words(table), &["global", "site"])
             && table.partition_columns().all(|c| c.meaning != Meaning::Identity || c.name.ends_with("name"));
@@ -133,9 +164,12 @@ fn conditions(table: &Table, facts: &Facts, access: &Access, is_counter: bool, f
         ),
         Some(_) => return,
         None if is_counter => return,
-        None if constant || weak || shared => (
-            if (constant || weak) && access.verb != Verb::Insert {
+        None if constant || weak || shared || takes_numbers(table, access) => (
+            if access.verb != Verb::Insert && (constant || (weak && !table.clustering.is_empty())) {
                 Severity::Error
+            } else if weak && !shared && table.clustering.is_empty() {
+                // A row or two that say where something stands: written now and then.
+                Severity::Advice
             } else {
                 Severity::Warning
             },
@@ -148,6 +182,8 @@ fn conditions(table: &Table, facts: &Facts, access: &Access, is_counter: bool, f
         ),
         None => return,
     };
-    let fix = fix::with_hash_bucket(table).print();
+    let fix = "-- Fewer writers per row: a row of its own for each owner, or numbers taken in blocks of 1,000 by one \
+               conditional write each."
+        .to_string();
     findings.push(on_access(&RULE, severity, access, table, access.place.span).say(message, fix));
 }

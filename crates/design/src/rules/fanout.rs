@@ -3,13 +3,14 @@
 use super::serve::{self, Serving};
 use super::{Context, Rule, on_access};
 use crate::catalogue::{Access, Limit, Restriction, Table};
-use crate::facts::Facts;
+use crate::facts::{Facts, subject_words};
 use crate::finding::{Findings, Severity};
 use crate::fix;
+use crate::lexicon::{PERSON, REGISTRY};
 use crate::units;
-use crate::vocabulary::{Grain, Meaning};
+use crate::vocabulary::{Grain, Meaning, any_word};
 use cql_syntax::Span;
-use cql_syntax::ast::{Expr, ExprKind, Literal, RelationOp, Statement};
+use cql_syntax::ast::RelationOp;
 
 pub static RULE: Rule = Rule {
     id: "unbounded-fanout",
@@ -18,6 +19,9 @@ pub static RULE: Rule = Rule {
           there happen to be is not. The same holds for rows: a read without limit returns whatever has grown there.",
     bad: "CREATE ACCESS PATTERN all_users AS SELECT * FROM users;",
     good: "CREATE ACCESS PATTERN user_page AS SELECT * FROM users_by_team WHERE team_id = ? LIMIT 100;",
+    seen: "Mifaki/cassandra-social-app counts likes with a GROUP BY over the whole table; it also has a table of counters \
+           that answers the same question by one read. golang-migrate/migrate reads its table of versions whole, which is \
+           fine: it has one row (its issue 455 argues otherwise).",
     check,
 };
 
@@ -35,7 +39,7 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
             continue;
         }
         let found = match serve::partition(context.catalogue, at, table, access) {
-            Serving::Scan => Some(scan(table, access)),
+            Serving::Scan => scan(table, facts, access),
             Serving::Whole => many_values(table, access)
                 .or_else(|| many_buckets(table, facts, access))
                 .or_else(|| no_limit(table, facts, access)),
@@ -43,25 +47,41 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
         };
         if let Some((severity, span, message)) = found {
             findings
-                .push(on_access(&RULE, severity, access, table, span).say(message, limited(table, access)));
+                .push(on_access(&RULE, severity, access, table, span).say(message, instead(table, access)));
         }
     }
 }
 
 type Found = (Severity, Span, String);
 
-fn scan(table: &Table, access: &Access) -> Found {
-    let certain = access.pattern.is_some() && access.limit == Limit::None;
+/// A read of the whole table. Of a registry that is how it is read; of what grows it is not.
+fn scan(table: &Table, facts: &Facts, access: &Access) -> Option<Found> {
+    let head = subject_words(table);
+    // What people have is no registry, whatever it is called.
+    let of_people = table.partition_columns().any(|c| any_word(&c.words, PERSON));
+    let is_registry = table.clustering.len() <= 2
+        && !of_people
+        && (any_word(head.last().map(std::slice::from_ref).unwrap_or(&[]), REGISTRY)
+            || (facts.is_reference && !facts.is_history));
+    let counts = access.is_aggregate || access.is_grouped || access.filtering.is_some();
+    let limited = access.limit != Limit::None && !counts;
+    let severity = match (is_registry, counts, limited, access.pattern.is_some()) {
+        (true, _, _, false) => Severity::Advice,
+        (_, true, ..) | (_, _, false, true) => Severity::Error,
+        (_, _, true, false) => Severity::Advice,
+        _ => Severity::Warning,
+    };
     let rows = match access.limit {
-        Limit::Rows(rows) => format!("{rows} rows of no particular order"),
+        Limit::Rows(rows) if limited => format!("{rows} rows of no particular order"),
         _ => "every row of every partition".into(),
     };
     let message = format!(
-        "{} has no WHERE: it asks all nodes for {rows} of {}, more with every row written",
+        "{} has no WHERE: it asks all nodes for {rows} of {}, more with every row written{}",
         access.title(),
-        table.name
+        table.name,
+        if is_registry { "; fine while it has a few hundred" } else { "" }
     );
-    (if certain { Severity::Error } else { Severity::Warning }, access.place.span, message)
+    Some((severity, access.place.span, message))
 }
 
 fn many_values(table: &Table, access: &Access) -> Option<Found> {
@@ -72,7 +92,8 @@ fn many_values(table: &Table, access: &Access) -> Option<Found> {
         let (severity, number) = match restriction.values {
             Some(n) if n > VALUES_MAX => (Severity::Error, n.to_string()),
             Some(n) if n > VALUES_MANY && !is_bucket => (Severity::Warning, n.to_string()),
-            None if !is_bucket => (Severity::Warning, "as many".to_string()),
+            None if !is_bucket && access.pattern.is_some() => (Severity::Warning, "as many".to_string()),
+            None if !is_bucket => (Severity::Advice, "as many".to_string()),
             _ => continue,
         };
         let message = format!(
@@ -147,8 +168,9 @@ fn no_limit(table: &Table, facts: &Facts, access: &Access) -> Option<Found> {
         units::count(per_year),
         units::count(facts.growth.rows_per_day[2])
     );
-    // At the pace of people a partition without limit is a page or two for years.
-    let severity = if facts.growth_weight(table) >= 2 { Severity::Warning } else { Severity::Advice };
+    // A driver pages; that the partition grows is a finding of its own. Only a declared pattern promises an answer.
+    let certain = access.pattern.is_some() && facts.growth_weight(table) >= 2;
+    let severity = if certain { Severity::Warning } else { Severity::Advice };
     Some((severity, access.place.span, message))
 }
 
@@ -159,34 +181,22 @@ fn bounds(access: &Access, column: &str) -> usize {
     slices.map(|r| if r.op == RelationOp::Between { 2 } else { 1 }).sum()
 }
 
-/// The statement with a limit and a partition key.
-fn limited(table: &Table, access: &Access) -> String {
+/// What to do instead. A read that needs everything still does: it is paged, not cut off.
+fn instead(table: &Table, access: &Access) -> String {
+    let partition: Vec<String> =
+        table.partition_columns().map(|c| cql_syntax::maybe_quote(&c.name).to_string()).collect();
     if access.restrictions.is_empty() {
-        return fix::declaration(table, "rows_per_partition = 1000");
+        let token = format!("token({})", partition.join(", "));
+        return format!(
+            "-- Which rows does the caller want? A table keyed by what it knows answers that. A job that needs all reads token range by\n\
+             -- token range: SELECT * FROM {} WHERE {token} > ? AND {token} <= ?;",
+            fix::qualified(table)
+        );
     }
-    let Statement::Select(select) = &access.statement else { return String::new() };
-    let mut select = select.clone();
-    if select.limit.is_none() {
-        select.limit = Some(Expr::new(ExprKind::Literal(Literal::Integer("100".into()))));
-    }
-    for relation in &mut select.relations {
-        if relation.op == RelationOp::In
-            && matches!(&relation.subject, cql_syntax::ast::Subject::Column(c) if table.partition_columns().any(|p| p.name == c.name))
-        {
-            relation.op = RelationOp::Eq;
-            relation.operand =
-                cql_syntax::ast::Operand::One(Expr::new(ExprKind::Marker(cql_syntax::ast::BindMarker {
-                    index: 0,
-                    name: None,
-                    span: Span::default(),
-                })));
-        }
-    }
-    match &access.pattern {
-        Some(name) => format!(
-            "CREATE ACCESS PATTERN {} AS {select} WITH rows_per_partition = 10000;",
-            cql_syntax::maybe_quote(name)
-        ),
-        None => format!("{select};"),
-    }
+    let known: Vec<String> = partition.iter().map(|name| format!("{name} = ?")).collect();
+    format!(
+        "-- One request per partition, several at a time, each read page by page: SELECT * FROM {} WHERE {};",
+        fix::qualified(table),
+        known.join(" AND ")
+    )
 }

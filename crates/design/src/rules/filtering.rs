@@ -3,7 +3,7 @@
 use super::serve::{self, Serving};
 use super::{Context, Rule, on_access};
 use crate::catalogue::{Access, Column, Table, Verb};
-use crate::facts::Facts;
+use crate::facts::{Content, Facts, Owner};
 use crate::finding::{Findings, Severity};
 use crate::fix::Draft;
 use crate::growth::PARTITION_BYTES_MAX;
@@ -17,6 +17,9 @@ pub static RULE: Rule = Rule {
           in a test and takes minutes with a billion. The answer is a table whose key is what the query knows.",
     bad: "CREATE TABLE orders (order_id uuid PRIMARY KEY, customer_id uuid, created_at timestamp, status text);\nSELECT * FROM orders WHERE status = 'pending' ALLOW FILTERING;",
     good: "CREATE TABLE orders_by_customer (customer_id uuid, created_at timestamp, order_id uuid, status text,\n  PRIMARY KEY (customer_id, created_at, order_id));\nSELECT * FROM orders_by_customer WHERE customer_id = ? LIMIT 50;",
+    seen: "mainflux/mainflux keys messages by publisher while every read knows the channel: each is a scan with ALLOW \
+           FILTERING. gravitee-io/gravitee-repository-cassandra searches keys, pages, memberships and audits in the same \
+           way: each needs a table keyed by what the search knows.",
     check,
 };
 
@@ -37,6 +40,12 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
                 if !access.is_read() || serve::has_whole_read(context.catalogue, at, table) =>
             {
                 Some(without_bucket(table, access, &missing))
+            }
+            Serving::Part { missing } if access.filtering.is_some() => {
+                Some(without_bucket(table, access, &missing))
+            }
+            Serving::Index { column, filtered } if !filtered.is_empty() => {
+                Some(beside_index(table, facts, access, &column, &filtered))
             }
             Serving::Whole if access.verb != Verb::Insert => inside(context, at, table, facts, access),
             _ => None,
@@ -68,6 +77,41 @@ fn without_key(table: &Table, facts: &Facts, access: &Access) -> (Severity, Stri
     );
     let small = facts.is_reference || facts.numbers.partitions.is_some_and(|n| n <= 1_000.0);
     (if small { Severity::Advice } else { Severity::Error }, message)
+}
+
+/// An index finds the rows of one relation; what it gives is then looked at row by row.
+fn beside_index(
+    table: &Table,
+    facts: &Facts,
+    access: &Access,
+    column: &str,
+    filtered: &[String],
+) -> (Severity, String) {
+    let few = table.column(column).is_some_and(|c| matches!(c.meaning, Meaning::Few(_)));
+    let message = match (access.filtering.is_some(), few) {
+        (false, _) => format!(
+            "{} finds rows by the index on {column} and must look at {} of each: the server refuses that without ALLOW FILTERING",
+            access.title(),
+            filtered.join(", ")
+        ),
+        (true, true) => format!(
+            "{} finds rows by the index on {column}, which has few values, and looks at {} of each: a large part of the table is read",
+            access.title(),
+            filtered.join(", ")
+        ),
+        (true, false) => format!(
+            "{} finds rows by the index on {column} on every node and looks at {} of each; how many rows has one {column}?",
+            access.title(),
+            filtered.join(", ")
+        ),
+    };
+    let small = facts.is_reference || facts.numbers.partitions.is_some_and(|n| n <= 1_000.0);
+    let severity = match (small, access.filtering.is_some(), few) {
+        (true, ..) => Severity::Advice,
+        (_, false, _) | (_, _, true) => Severity::Error,
+        _ => Severity::Warning,
+    };
+    (severity, message)
 }
 
 fn without_bucket(table: &Table, access: &Access, missing: &[&Column]) -> (Severity, String) {
@@ -106,7 +150,11 @@ fn inside(
     );
     let small = rows.is_some_and(|rows| rows <= ROWS_TO_FILTER_MAX);
     let bounded = facts.growth.is_declared && facts.growth.full_bytes(2) <= PARTITION_BYTES_MAX;
-    let severity = match (access.filtering.is_some(), small) {
+    // The rows of one person, or of something that ends, are few enough to look at.
+    let few_rows = facts.content == Content::Things
+        && matches!(facts.owner, Owner::Person | Owner::Unit)
+        && !facts.growth.is_declared;
+    let severity = match (access.filtering.is_some(), small || few_rows) {
         (false, _) => Severity::Error,
         (true, true) => Severity::Advice,
         (true, false) if bounded || facts.growth_weight(table) < 4 => Severity::Warning,

@@ -1,7 +1,7 @@
 //! `index-misuse`: an index on a core pattern, on few values, on nearly unique values, or on a column that changes a lot.
 
 use super::{Context, Rule, on_table};
-use crate::catalogue::{Access, Column, Index, Role, Table, Verb};
+use crate::catalogue::{Access, Column, Index, IndexKind, Table, Verb};
 use crate::facts::Facts;
 use crate::finding::{Findings, Severity};
 use crate::fix::Draft;
@@ -18,6 +18,8 @@ pub static RULE: Rule = Rule {
           for unique values all but one answer in vain; each change of the column leaves a tombstone in the index.",
     bad: "CREATE TABLE users (user_id uuid PRIMARY KEY, email text, status text);\nCREATE INDEX ON users (status);",
     good: "CREATE TABLE users_by_email (email text PRIMARY KEY, user_id uuid);",
+    seen: "lifeinventory/inventory-identity finds users by email, provider and token through five indexes, each asking \
+           every node at every login; otaviano/braza-sso has users_by_email instead: one partition, one read.",
     check,
 };
 
@@ -28,21 +30,20 @@ const RARE_RATE: f64 = 1.0;
 
 fn check(context: &Context<'_>, findings: &mut Findings) {
     for (at, table, facts) in context.tables() {
+        several_on_one(context, at, table, findings);
         for index in context.catalogue.indexes_of(at) {
             let Some(column) = table.column(&index.column) else { continue };
-            if facts.is_reference || column.role == Role::Clustering {
+            if facts.is_reference {
                 continue;
             }
-            let users: Vec<&Access> = context
-                .catalogue
-                .accesses_of(at)
-                .filter(|a| a.is_read() && a.restrictions.iter().any(|r| r.columns.contains(&index.column)))
-                .collect();
+            let asks = |a: &&Access| a.restrictions.iter().any(|r| r.columns.contains(&index.column));
+            let users: Vec<&Access> =
+                context.catalogue.accesses_of(at).filter(|a| a.is_read()).filter(asks).collect();
             let changes = context.catalogue.accesses_of(at).any(|a| {
                 (a.verb == Verb::Update && a.assigned.iter().any(|(c, _)| *c == index.column))
                     || a.verb == Verb::Delete && a.deletes_rows
             });
-            if let Some((severity, message)) = judge(table, facts, column, &users, changes) {
+            if let Some((severity, message)) = judge(table, facts, index, column, &users, changes) {
                 let mut finding = on_table(&RULE, severity, table, index.place.span)
                     .say(message, fix(table, column, index));
                 finding.place = Place { ..index.place };
@@ -53,9 +54,54 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
     }
 }
 
+/// Keys, values and entries of one map, each with an index of its own.
+fn several_on_one(context: &Context<'_>, at: usize, table: &Table, findings: &mut Findings) {
+    let indexes: Vec<&Index> = context.catalogue.indexes_of(at).collect();
+    for (n, index) in indexes.iter().enumerate() {
+        let same = indexes.iter().filter(|other| other.column == index.column).count();
+        let first = indexes.iter().position(|other| other.column == index.column) == Some(n);
+        if same < 2 || !first || !table.column(&index.column).is_some_and(Column::is_collection) {
+            continue;
+        }
+        let message = format!(
+            "{} has {same} indexes, and each element that is written is written into all of them; which of them does a query use?",
+            index.column
+        );
+        let mut finding = on_table(&RULE, Severity::Warning, table, index.place.span)
+            .say(message, fix(table, &table.columns[column_at(table, index)], index));
+        finding.place = index.place;
+        findings.push(finding);
+    }
+}
+
+fn column_at(table: &Table, index: &Index) -> usize {
+    table.columns.iter().position(|c| c.name == index.column).unwrap_or(0)
+}
+
+/// What speaks against the column, and whether that is certain.
+fn weakness(index: &Index, column: &Column, changes: bool) -> Option<String> {
+    let name = &column.name;
+    match column.meaning {
+        Meaning::Few(values) => Some(format!(
+            "{name} has few values (about {values} is assumed), so each node answers with up to 1/{values} of its rows"
+        )),
+        Meaning::Identity => {
+            Some(format!("{name} is nearly unique, so all nodes are asked for 1 row that one of them has"))
+        }
+        Meaning::Time | Meaning::TimeBucket(_) | Meaning::Measure if index.kind == IndexKind::Legacy => Some(
+            format!("the index finds one value of {name} and no range, and it is ranges that are asked for"),
+        ),
+        _ if changes => Some(format!(
+            "{name} changes, and each change leaves a dead entry that later reads of the index wade through"
+        )),
+        _ => None,
+    }
+}
+
 fn judge(
     table: &Table,
     facts: &Facts,
+    index: &Index,
     column: &Column,
     users: &[&Access],
     changes: bool,
@@ -75,19 +121,7 @@ fn judge(
     }
     let small = facts.numbers.partitions.is_some_and(|n| n <= 10_000.0);
     let name = &column.name;
-    let why = match column.meaning {
-        Meaning::Few(values) => Some(format!(
-            "{name} has about {} values, so each node answers with up to 1/{} of its rows",
-            values, values
-        )),
-        Meaning::Identity => {
-            Some(format!("{name} is nearly unique, so all nodes are asked for 1 row that one of them has"))
-        }
-        _ if changes => Some(format!(
-            "{name} changes, and each change leaves a dead entry that later reads of the index wade through"
-        )),
-        _ => None,
-    };
+    let why = weakness(index, column, changes);
     let core = rate.filter(|rate| *rate >= CORE_RATE);
     let (severity, message) = match (why, core) {
         (why, Some(rate)) => {

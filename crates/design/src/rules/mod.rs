@@ -1,4 +1,4 @@
-//! The rules. One file per rule or small family; a new rule is a new file and one line in [`ALL`].
+//! The rules. One file per rule or small family; a new rule is a new file and one line in the list of its dialect.
 
 mod batch;
 mod bucket;
@@ -7,17 +7,19 @@ mod collection;
 mod condition;
 mod constant;
 mod copy;
+mod dynamo;
 mod fanout;
 mod filtering;
 mod hot;
 mod index;
 mod order;
 mod queue;
+mod refused;
 mod retention;
 mod serve;
 mod shattered;
-mod tenant;
-mod tie_breaker;
+pub(crate) mod tenant;
+pub(crate) mod tie_breaker;
 mod time_only;
 mod ttl_reads;
 mod unbounded;
@@ -39,11 +41,18 @@ pub struct Rule {
     pub why: &'static str,
     pub bad: &'static str,
     pub good: &'static str,
+    /// Where it was seen in public projects, and what came of it.
+    pub seen: &'static str,
     pub check: fn(&Context<'_>, &mut Findings),
 }
 
-/// Every rule. A rule may ask what earlier ones found, so those about the key itself come first.
-pub static ALL: &[&Rule] = &[
+/// Every rule: those for CQL, then those for DynamoDB.
+pub fn all() -> impl Iterator<Item = &'static Rule> {
+    CQL.iter().chain(dynamo::ALL).copied()
+}
+
+/// A rule may ask what earlier ones found, so those about the key itself come first.
+static CQL: &[&Rule] = &[
     &constant::RULE,
     &cardinality::RULE,
     &time_only::RULE,
@@ -66,11 +75,27 @@ pub static ALL: &[&Rule] = &[
     &batch::RULE,
     &unused::RULE,
     &copy::RULE,
+    &refused::RULE,
 ];
+
+/// Whether the rule judges DynamoDB.
+pub fn is_dynamo(rule: &Rule) -> bool {
+    dynamo::ALL.iter().any(|known| known.id == rule.id)
+}
+
+/// What all rules find, in no order.
+pub fn findings(catalogue: &Catalogue, facts: &[Facts]) -> Vec<Finding> {
+    let mut findings = Findings::default();
+    let context = Context { catalogue, facts };
+    for rule in all() {
+        (rule.check)(&context, &mut findings);
+    }
+    findings.into_list()
+}
 
 /// The rule of this id.
 pub fn find(id: &str) -> Option<&'static Rule> {
-    ALL.iter().find(|rule| rule.id == id).copied()
+    all().find(|rule| rule.id == id)
 }
 
 /// What a rule looks at.

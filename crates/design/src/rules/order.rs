@@ -16,6 +16,8 @@ pub static RULE: Rule = Rule {
           without sorting. A range works on the first clustering column that has no fixed value; behind a gap it is no interval.",
     bad: "CREATE TABLE user_events (user_id uuid, event_time timestamp, event_id uuid, PRIMARY KEY ((user_id), event_time, event_id));\nSELECT * FROM user_events WHERE user_id = ? AND event_id > ?;",
     good: "SELECT * FROM user_events WHERE user_id = ? AND event_time = ? AND event_id > ?;",
+    seen: "daronphang/chat-app stores messages newest first, which is how each page is read: its order costs nothing. The \
+           usual slip is the default, ascending, with ORDER BY ... DESC in every query.",
     check,
 };
 

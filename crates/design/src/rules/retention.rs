@@ -1,11 +1,13 @@
 //! `no-retention`: growing history with neither TTL nor buckets nor a stated reason.
 
 use super::{Context, Rule, on_table};
-use crate::facts::{Content, Owner, subject_words};
+use crate::catalogue::Table;
+use crate::facts::{Content, Facts, Owner, subject_words};
 use crate::finding::{Findings, Severity};
 use crate::fix;
+use crate::lexicon::MARKER;
 use crate::units;
-use crate::vocabulary::{any_word, words};
+use crate::vocabulary::{Meaning, any_word, words};
 
 pub static RULE: Rule = Rule {
     id: "no-retention",
@@ -14,6 +16,8 @@ pub static RULE: Rule = Rule {
           that can be dropped whole, or a declared reason to keep it belongs in the design.",
     bad: "CREATE TABLE login_history (user_id uuid, login_at timestamp, session_id uuid, ip inet,\n  PRIMARY KEY (user_id, login_at, session_id));",
     good: "CREATE TABLE login_history (user_id uuid, login_at timestamp, session_id uuid, ip inet,\n  PRIMARY KEY (user_id, login_at, session_id)) WITH default_time_to_live = 7776000;",
+    seen: "rudrasura/distributed_job_scheduler remembers every idempotency key for ever; Camel's idempotent repository \
+           offers a TTL for its inserts, celery gives one to every task result.",
     check,
 };
 
@@ -37,7 +41,7 @@ const REASONS: &[&str] = &[
 ];
 
 /// Kept for a purpose that ends, whoever they are about.
-const LOGS: &[&str] = &["log", "audit", "history", "trail", "journal", "login"];
+const LOGS: &[&str] = &["log", "audit", "trail", "journal"];
 
 fn check(context: &Context<'_>, findings: &mut Findings) {
     for (at, table, facts) in context.tables() {
@@ -45,23 +49,34 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
         let settled = table.default_ttl_days.is_some()
             || numbers.retention_days.is_some()
             || numbers.rows_worst().is_some()
-            || facts.time_bucket.is_some()
             || table.is_bucketed_by_server
             || table.comment.as_deref().is_some_and(|comment| any_word(&words(comment), REASONS))
-            || context.catalogue.accesses_of(at).any(|access| access.has_ttl);
+            || context.catalogue.accesses_of(at).any(|access| access.has_ttl)
+            || table.is_view()
+            || table.is_counter();
+        if settled {
+            continue;
+        }
+        if let Some(message) = marker(table, facts) {
+            let fix = format!(
+                "-- When a repetition after 30 days need not be known: ALTER TABLE {} WITH default_time_to_live = 2592000;",
+                fix::qualified(table)
+            );
+            findings.push(on_table(&RULE, Severity::Warning, table, table.place.span).say(message, fix));
+            continue;
+        }
         let concerns = facts.is_history
+            && facts.time_bucket.is_none()
             && facts.content != Content::Things
             && facts.owner != Owner::Unit
-            && !facts.has_weak_key
-            && !table.is_view()
-            && !table.is_counter();
-        if settled || !concerns {
+            && !facts.has_weak_key;
+        if !concerns {
             continue;
         }
         let told = findings.has("unbounded-partition", &table.name, Severity::Error);
         let is_log = any_word(&subject_words(table), LOGS);
-        let quiet =
-            told || facts.hash_bucket || (matches!(facts.owner, Owner::Person | Owner::LongUnit) && !is_log);
+        let of_people = matches!(facts.owner, Owner::Person | Owner::LongUnit);
+        let quiet = told || facts.hash_bucket || (of_people && !is_log);
         let severity = if quiet { Severity::Advice } else { Severity::Warning };
         let growth = &facts.growth;
         let message = format!(
@@ -74,7 +89,32 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
             table.partition_text(),
             units::bytes(growth.rows_per_day[2] * growth.row_bytes * 365.0),
         );
-        let fix = format!("ALTER TABLE {} WITH default_time_to_live = 7776000;", fix::qualified(table));
+        let fix = format!(
+            "-- Say how long rows are needed: a TTL if they may go, or why they stay, for example\n\
+             -- ALTER TABLE {} WITH comment = 'kept for ever: source of truth';",
+            fix::qualified(table)
+        );
         findings.push(on_table(&RULE, severity, table, table.place.span).say(message, fix));
     }
+}
+
+/// A table that remembers what was seen: nothing but its key, perhaps when, only ever inserted into.
+fn marker(table: &Table, facts: &Facts) -> Option<String> {
+    let usage = &facts.usage;
+    let only_inserts = usage.inserts > 0
+        && usage.updates == 0
+        && !(usage.drops_rows || usage.drops_partitions || usage.drops_ranges);
+    let named = any_word(&table.words, MARKER);
+    let mut others = table.regular_columns().filter(|c| c.meaning != Meaning::Time);
+    // Besides its key a marker has at most what it points to.
+    let small = others.next().is_none() || (named && others.next().is_none());
+    let about = table.regular_columns().count() == 0 && table.clustering.is_empty();
+    let remembers = named || (about && facts.content == Content::Happenings);
+    (only_inserts && small && remembers).then(|| {
+        format!(
+            "{} remembers every {} for ever: rows are only inserted, and nothing here expires or deletes them; how long must a repetition be known?",
+            table.name,
+            table.partition_text()
+        )
+    })
 }

@@ -1,6 +1,6 @@
 //! Whether a table's key serves a read or write. Shared by the rules about patterns; finds nothing itself.
 
-use crate::catalogue::{Access, Catalogue, Column, Table, Verb};
+use crate::catalogue::{Access, Catalogue, Column, Index, IndexKind, Restriction, Table, Verb};
 use cql_syntax::ast::RelationOp;
 
 /// How much of the partition key a statement gives.
@@ -9,8 +9,8 @@ pub enum Serving<'t> {
     Whole,
     /// Nothing is asked for: every partition, or a token range.
     Scan,
-    /// By an index instead.
-    Index,
+    /// By an index instead; what else is asked for is found by looking at each row that the index gives.
+    Index { column: String, filtered: Vec<String> },
     /// Some of it.
     Part { missing: Vec<&'t Column> },
     /// None of it, though something else is restricted.
@@ -30,11 +30,46 @@ pub fn partition<'t>(catalogue: &Catalogue, at: usize, table: &'t Table, access:
     if missing.is_empty() {
         return Serving::Whole;
     }
-    let is_indexed = |column: &str| catalogue.indexes_of(at).any(|index| index.column == column);
-    if access.restrictions.iter().flat_map(|r| &r.columns).any(|column| is_indexed(column)) {
-        return Serving::Index;
+    if let Some(serving) = by_index(catalogue, at, table, access) {
+        return serving;
     }
     if given.is_empty() { Serving::None } else { Serving::Part { missing } }
+}
+
+/// The index that finds rows of this table by what the statement asks for, if one does.
+fn by_index<'t>(catalogue: &Catalogue, at: usize, table: &'t Table, access: &Access) -> Option<Serving<'t>> {
+    let served = |r: &&Restriction| index_of(catalogue, at, table, r).is_some();
+    let used: Vec<&Restriction> = access.restrictions.iter().filter(|r| !r.is_token).filter(served).collect();
+    let first = used.first()?;
+    // Attached indexes are combined; of the others one is used and the rest is a filter.
+    let is_attached = |r: &Restriction| {
+        index_of(catalogue, at, table, r).is_some_and(|index| index.kind == IndexKind::Attached)
+    };
+    let is_left = |r: &&Restriction| {
+        let combined =
+            used.iter().any(|u| u.span.start == r.span.start) && is_attached(r) && is_attached(first);
+        r.span.start != first.span.start && !combined && r.op != RelationOp::IsNotNull
+    };
+    let filtered =
+        access.restrictions.iter().filter(is_left).flat_map(|r| r.columns.iter().cloned()).collect();
+    Some(Serving::Index { column: first.columns.first()?.clone(), filtered })
+}
+
+/// The index that serves a relation.
+pub fn index_of<'c>(
+    catalogue: &'c Catalogue,
+    at: usize,
+    table: &Table,
+    restriction: &Restriction,
+) -> Option<&'c Index> {
+    let name = restriction.columns.first()?;
+    if restriction.is_index {
+        return catalogue.indexes_of(at).find(|index| index.name.as_ref() == Some(name));
+    }
+    let column = table.column(name)?;
+    catalogue
+        .indexes_of(at)
+        .find(|index| index.column == *name && index.serves(restriction.op, restriction.is_entry, column))
 }
 
 /// What stands in the way of reading one run of rows inside a partition.
@@ -55,10 +90,10 @@ pub fn inside(catalogue: &Catalogue, at: usize, table: &Table, access: &Access) 
     inside.fixed = clustering.iter().take_while(|c| access.point(&c.name).is_some()).count();
     // The first column that is not fixed may have a range; behind it nothing may be restricted.
     let open = clustering.get(inside.fixed).map(|c| c.name.as_str());
-    let is_indexed = |column: &str| catalogue.indexes_of(at).any(|index| index.column == column);
     for restriction in access.restrictions.iter().filter(|r| !r.is_token) {
         // A multi-column slice begins at its first column.
         let Some(name) = restriction.columns.first() else { continue };
+        let is_indexed = |_: &str| index_of(catalogue, at, table, restriction).is_some();
         let position = clustering.iter().position(|c| c.name == *name);
         match position {
             Some(position) if position < inside.fixed => {}

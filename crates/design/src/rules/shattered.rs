@@ -17,6 +17,9 @@ pub static RULE: Rule = Rule {
           directions: a bucket left outside them bounds nothing.",
     bad: "CREATE TABLE user_events (user_id text, event_time timestamp, event_id uuid, payload text,\n  PRIMARY KEY ((user_id, event_time), event_id));",
     good: "CREATE TABLE user_events (user_id text, event_time timestamp, event_id uuid, payload text,\n  PRIMARY KEY ((user_id), event_time, event_id)) WITH CLUSTERING ORDER BY (event_time DESC, event_id ASC);",
+    seen: "NiewidzialnyCzlowiek/conference-rooms keys its entries by ((room_id, date), quant): the day bounds the partition \
+           and one read gets it. With the quant in the inner parentheses each quarter of an hour would be a partition of \
+           its own.",
     check,
 };
 

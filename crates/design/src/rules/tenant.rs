@@ -1,10 +1,9 @@
 //! `missing-tenant`: tenant data whose key does not start with the tenant.
 
 use super::{Context, Rule, on_table, partition_span};
-use crate::catalogue::{Role, Table};
+use crate::catalogue::{Column, Role, Table};
 use crate::finding::{Findings, Severity};
-use crate::fix::Draft;
-use crate::vocabulary::{any_word, words};
+use crate::vocabulary::any_word;
 
 pub static RULE: Rule = Rule {
     id: "missing-tenant",
@@ -13,6 +12,8 @@ pub static RULE: Rule = Rule {
           key, isolation hangs on a filter that someone must remember.",
     bad: "CREATE TABLE cases (case_id uuid PRIMARY KEY, tenant_id uuid, title text);",
     good: "CREATE TABLE cases (tenant_id uuid, case_id uuid, title text, PRIMARY KEY ((tenant_id, case_id)));",
+    seen: "opdt/keycloak-cassandra-extension leads the key of users with the realm and looks users up by (realm, name, \
+           value): no query can leave its realm.",
     check,
 };
 
@@ -44,16 +45,7 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
         if table.is_view() {
             continue;
         }
-        let is_tenant = |name: &str| {
-            let words = words(name);
-            any_word(&words[..words.len().min(1)], TENANT)
-                && (words.len() == 1
-                    || matches!(
-                        words.last().map(String::as_str),
-                        Some("id" | "uuid" | "key" | "code" | "slug" | "name")
-                    ))
-        };
-        let Some(tenant) = table.columns.iter().find(|c| is_tenant(&c.name)) else { continue };
+        let Some(tenant) = tenant_column(table) else { continue };
         let leads = table.partition_columns().next().is_some_and(|c| c.name == tenant.name);
         if leads || is_lookup(table) {
             continue;
@@ -71,20 +63,25 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
                 table.name, tenant.name
             )
         };
-        let mut partition = vec![tenant.name.clone()];
-        partition
-            .extend(table.partition_columns().map(|c| c.name.clone()).filter(|name| *name != tenant.name));
-        let clustering = table
-            .clustering
-            .iter()
-            .filter_map(|item| table.columns.get(item.column).map(|c| (c.name.clone(), item.descending)));
-        let fix = Draft::of(table).keyed(partition, clustering.collect()).print();
-        findings.push(on_table(&RULE, severity, table, partition_span(table)).say(message, fix));
+        findings.push(on_table(&RULE, severity, table, partition_span(table)).say(message, String::new()));
     }
+}
+
+/// The column that names the tenant.
+pub fn tenant_column(table: &Table) -> Option<&Column> {
+    let is_tenant = |c: &&Column| {
+        any_word(&c.words[..c.words.len().min(1)], TENANT)
+            && (c.words.len() == 1
+                || matches!(
+                    c.words.last().map(String::as_str),
+                    Some("id" | "uuid" | "key" | "code" | "slug" | "name")
+                ))
+    };
+    table.columns.iter().find(is_tenant)
 }
 
 /// A table from which the tenant of something is learned.
 fn is_lookup(table: &Table) -> bool {
-    let natural = table.partition_columns().all(|c| any_word(&words(&c.name), LOOKUP));
+    let natural = table.partition_columns().all(|c| any_word(&c.words, LOOKUP));
     natural && table.partition.len() == 1
 }

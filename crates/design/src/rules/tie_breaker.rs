@@ -2,10 +2,10 @@
 
 use super::{Context, Rule, key_span, on_table};
 use crate::catalogue::{Column, Table};
-use crate::facts::{Content, Facts, Owner, PERSON, holds_numbers, subject_words};
+use crate::facts::{Content, Facts, Owner, holds_numbers, subject_words};
 use crate::finding::{Findings, Severity};
-use crate::fix::Draft;
-use crate::vocabulary::{Meaning, any_word, singular, words};
+use crate::lexicon::PERSON;
+use crate::vocabulary::{Meaning, any_word, native, singular};
 use cql_syntax::ast::NativeType;
 
 pub static RULE: Rule = Rule {
@@ -15,6 +15,9 @@ pub static RULE: Rule = Rule {
           last clustering column costs a few bytes; it also makes a paging cursor exact.",
     bad: "CREATE TABLE user_timeline (user_id uuid, created_at timestamp, post_id uuid, summary text,\n  PRIMARY KEY (user_id, created_at));",
     good: "CREATE TABLE user_timeline (user_id uuid, created_at timestamp, post_id uuid, summary text,\n  PRIMARY KEY (user_id, created_at, post_id)) WITH CLUSTERING ORDER BY (created_at DESC, post_id ASC);",
+    seen: "ByPrice/geoprice-consumer keys prices by product, day and time; two stores that report in the same millisecond \
+           are one row, and the store is a plain column. eshen-impl/emart lists orders by user and time and leaves the \
+           order id outside the key.",
     check,
 };
 
@@ -54,11 +57,11 @@ pub fn is_own_id(table: &Table, column: &Column) -> bool {
     if column.meaning != Meaning::Identity || column.is_collection() {
         return false;
     }
-    let name = words(&column.name);
+    let name = column.words.clone();
     let subject: Vec<String> = subject_words(table).iter().map(|word| singular(word)).collect();
     let Some((last, stem)) = name.split_last() else { return false };
     if stem.is_empty() {
-        return matches!(last.as_str(), "id" | "uuid" | "guid");
+        return matches!(last.as_str(), "id" | "uuid" | "guid" | "uid");
     }
     let stem = singular(&stem[stem.len() - 1]);
     subject.contains(&stem) || ROW_IDS.contains(&stem.as_str())
@@ -67,12 +70,12 @@ pub fn is_own_id(table: &Table, column: &Column) -> bool {
 /// An amount that is lost when its row is replaced; other numbers at an instant are measured, and there is one.
 fn is_money(column: &Column) -> bool {
     let money = ["amount", "price", "cent", "balance", "total", "fee", "cost", "payment"];
-    any_word(&words(&column.name), &money)
+    any_word(&column.words, &money)
 }
 
 /// Whether the column is the id of somebody: a bidder, a sender.
 fn is_someone(column: &Column) -> bool {
-    let name = words(&column.name);
+    let name = column.words.clone();
     let [.., stem, last] = name.as_slice() else { return false };
     column.meaning == Meaning::Identity
         && matches!(last.as_str(), "id" | "uuid" | "guid")
@@ -81,21 +84,8 @@ fn is_someone(column: &Column) -> bool {
 
 fn check(context: &Context<'_>, findings: &mut Findings) {
     for (_, table, facts) in context.tables() {
-        if table.is_view() || table.is_counter() || facts.is_reference {
-            continue;
-        }
-        let own = table.regular_columns().find(|c| !c.is_static && is_own_id(table, c));
-        let found = if table.clustering.is_empty() {
-            without_clustering(table)
-        } else {
-            with_clustering(table, facts, own)
-        };
-        let Some((severity, column, id)) = found else { continue };
-        let (name, native) = match id.or(own) {
-            Some(id) => (id.name.clone(), NativeType::Uuid),
-            None => (fresh_name(table), NativeType::Timeuuid),
-        };
-        let outside = match id.or(own) {
+        let Some((severity, column, id)) = found(table, facts) else { continue };
+        let outside = match id {
             Some(id) => format!("{} is not part of it", id.name),
             None => "nothing in it is unique".into(),
         };
@@ -104,9 +94,32 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
              first, and a page that ends there cannot be continued exactly",
             table.partition_text(),
         );
-        let fix = Draft::of(table).clustering_with(&name, native).print();
-        findings.push(on_table(&RULE, severity, table, key_span(table, column)).say(message, fix));
+        let span = key_span(table, column);
+        findings.push(on_table(&RULE, severity, table, span).say(message, String::new()));
     }
+}
+
+/// What is shared, and the id that would part it when the table has one.
+fn found<'t>(table: &'t Table, facts: &Facts) -> Found<'t> {
+    if table.is_view() || table.is_counter() || facts.is_reference {
+        return None;
+    }
+    let own = table.regular_columns().find(|c| !c.is_static && is_own_id(table, c));
+    let found = if table.clustering.is_empty() {
+        without_clustering(table).or_else(|| listed_by(table))
+    } else {
+        with_clustering(table, facts, own)
+    };
+    found.map(|(severity, column, id)| (severity, column, id.or(own)))
+}
+
+/// The column that the key of this table lacks, and its type.
+pub fn missing(table: &Table, facts: &Facts) -> Option<(String, NativeType)> {
+    let (_, _, id) = found(table, facts)?;
+    Some(match id {
+        Some(id) => (id.name.clone(), native(&id.data_type).unwrap_or(NativeType::Text)),
+        None => (fresh_name(table), NativeType::Timeuuid),
+    })
 }
 
 fn fresh_name(table: &Table) -> String {
@@ -120,12 +133,15 @@ type Found<'t> = Option<(Severity, &'t str, Option<&'t Column>)>;
 fn without_clustering(table: &Table) -> Found<'_> {
     let shared = table.partition_columns().all(|c| c.meaning.is_shared());
     let listed = |c: &&Column| {
-        let name = words(&c.name);
+        let name = c.words.clone();
         c.meaning == Meaning::Identity && (is_own_id(table, c) || any_word(&name, LISTED_IDS))
     };
     let id = table.regular_columns().find(listed).filter(|_| shared)?;
     let last = table.partition_columns().last()?;
     // One row per label that points at its owner is a lookup table: names may be unique.
+    if last.meaning == Meaning::Label && is_naming(last) {
+        return None;
+    }
     let severity = if last.meaning == Meaning::Label && last.name.ends_with("name") {
         Severity::Warning
     } else {
@@ -134,16 +150,123 @@ fn without_clustering(table: &Table) -> Found<'_> {
     Some((severity, &last.name, Some(id)))
 }
 
+/// A name that something is known by, not one that people share.
+fn is_naming(column: &Column) -> bool {
+    let shared = [
+        "last",
+        "first",
+        "full",
+        "sur",
+        "family",
+        "given",
+        "lastname",
+        "firstname",
+        "surname",
+        "city",
+        "guest",
+    ];
+    column.words.last().is_some_and(|w| w == "name") && !any_word(&column.words, &shared)
+}
+
+/// A text that says which of several values was measured, beside the value: `metric_type`, `value`.
+fn discriminator(table: &Table) -> Option<&Column> {
+    let which =
+        ["metric", "parameter", "measure", "measurement", "sensor", "channel", "signal", "field", "tag"];
+    let mut values =
+        table.regular_columns().filter(|c| !c.is_static && any_word(&c.words, &["value", "reading"]));
+    let one = values.next().is_some() && values.next().is_none();
+    let is_text = |c: &&Column| matches!(native(&c.data_type), Some(NativeType::Text | NativeType::Ascii));
+    let mut texts = table.regular_columns().filter(is_text);
+    texts.find(|c| any_word(&c.words, &which) && !c.is_static).filter(|_| one)
+}
+
+/// `favorites_by_tweet (tweet_id PRIMARY KEY, handle)`: many by its name, one per tweet by its key.
+fn listed_by(table: &Table) -> Found<'_> {
+    let at = table.words.iter().position(|word| word == "by")?;
+    let (many, by) = (table.words.get(at.checked_sub(1)?)?, table.words.get(at + 1)?);
+    let [only] = table.partition_columns().collect::<Vec<_>>()[..] else { return None };
+    // Keyed by the id of what they are about; a lookup (`users_by_email`) has one row per key by nature.
+    let named = matches!(only.words.as_slice(), [of, id] if singular(of) == singular(by) && id == "id");
+    let several = singular(many) != *many
+        && !any_word(std::slice::from_ref(many), PERSON)
+        && singular(many) != singular(by)
+        && !any_word(
+            std::slice::from_ref(many),
+            &["stat", "status", "address", "news", "metric", "setting", "count", "total", "detail"],
+        );
+    let someone = table.regular_columns().find(|c| {
+        is_someone(c)
+            || matches!(c.words.last().map(String::as_str), Some("handle" | "username"))
+            || (c.meaning == Meaning::Identity && any_word(&c.words, LISTED_IDS))
+    });
+    (named && several && table.regular_columns().count() <= 4).then_some(())?;
+    someone.map(|column| (Severity::Error, only.name.as_str(), Some(column)))
+}
+
+/// Lines of a log by instant and address: one client asks for several things at once.
+fn by_address<'t>(table: &'t Table, facts: &Facts) -> Found<'t> {
+    let address =
+        |c: &Column| matches!(c.words.last().map(String::as_str), Some("ip" | "host" | "hostname" | "addr"));
+    let keyed = table.clustering_columns().all(|c| c.meaning == Meaning::Time || address(c));
+    let instant = table.clustering_columns().find(|c| c.meaning == Meaning::Time)?;
+    let logged = any_word(&table.words, &["log", "request", "access", "click", "hit"])
+        && facts.content != Content::Things;
+    (keyed && logged).then_some((Severity::Warning, instant.name.as_str(), None))
+}
+
+/// Only a calendar in the key, and an instant outside of it: one row per hour of what happens many times an hour.
+fn calendar_only(table: &Table) -> Found<'_> {
+    let calendar = table.clustering_columns().all(|c| matches!(c.meaning, Meaning::TimeBucket(_)));
+    let summaries = [
+        "avg",
+        "average",
+        "total",
+        "count",
+        "sum",
+        "max",
+        "min",
+        "hourly",
+        "daily",
+        "rollup",
+        "stat",
+        "summary",
+        "metric",
+        "aggregate",
+    ];
+    let summed =
+        any_word(&table.words, &summaries) || table.columns.iter().any(|c| any_word(&c.words, &summaries));
+    let about = [
+        "updated",
+        "created",
+        "modified",
+        "last",
+        "first",
+        "start",
+        "end",
+        "computed",
+        "calculated",
+        "inserted",
+    ];
+    let instant = table
+        .regular_columns()
+        .find(|c| native(&c.data_type) == Some(NativeType::Timestamp) && !any_word(&c.words, &about))?;
+    let last = table.clustering_columns().last()?;
+    (calendar && !summed).then_some((Severity::Error, last.name.as_str(), Some(instant)))
+}
+
 fn with_clustering<'t>(table: &'t Table, facts: &Facts, own: Option<&'t Column>) -> Found<'t> {
+    if let Some(found) = calendar_only(table) {
+        return Some(found);
+    }
     if !table.clustering_columns().all(|c| c.meaning.is_shared()) {
-        return None;
+        return by_address(table, facts);
     }
     let last = table.clustering_columns().last()?;
     let instant = table.clustering_columns().find(|c| c.meaning == Meaning::Time);
     let quantity = table.clustering_columns().find(|c| c.meaning == Meaning::Measure);
     if let Some(quantity) = quantity {
         let listed = table.regular_columns().find(|c| {
-            c.meaning == Meaning::Identity && (is_own_id(table, c) || any_word(&words(&c.name), LISTED_IDS))
+            c.meaning == Meaning::Identity && (is_own_id(table, c) || any_word(&c.words, LISTED_IDS))
         });
         return Some((
             if listed.is_some() { Severity::Error } else { Severity::Warning },
@@ -152,14 +275,32 @@ fn with_clustering<'t>(table: &'t Table, facts: &Facts, own: Option<&'t Column>)
         ));
     }
     let Some(instant) = instant else {
-        // One row per day, per country: the key may be the thing itself. With an id outside it is not.
-        return own.map(|id| (Severity::Warning, last.name.as_str(), Some(id)));
+        // One row per day, per country: the key may be the thing itself. With an id outside it is not, unless it is known
+        // by a name; a label that many share is certain.
+        let named = last.meaning == Meaning::Label && is_naming(last);
+        let severity = if last.meaning == Meaning::Label { Severity::Error } else { Severity::Warning };
+        return own.filter(|_| !named).map(|id| (severity, last.name.as_str(), Some(id)));
     };
+    if let Some(which) = discriminator(table) {
+        return Some((Severity::Error, &instant.name, Some(which)));
+    }
+    // The states of one thing follow one after another.
+    let is_itself = |c: &Column| {
+        let head = subject_words(table).last().map(|word| singular(word));
+        is_own_id(table, c) && c.words.first().map(|word| singular(word)) == head
+    };
+    if table.partition.len() == 1 && table.partition_columns().all(is_itself) && own.is_none() {
+        return Some((Severity::Advice, &instant.name, None));
+    }
     if own.is_some() {
         return Some((Severity::Error, &instant.name, own));
     }
-    let measured = facts.content == Content::Telemetry || facts.owner == Owner::Machine;
-    if measured || any_word(&words(&instant.name), EFFECTIVE) {
+    // Lines of text are written, not measured: two may come in the same millisecond.
+    let is_text = table
+        .regular_columns()
+        .any(|c| any_word(&c.words, &["data", "line", "payload", "message", "body", "text"]));
+    let measured = (facts.content == Content::Telemetry || facts.owner == Owner::Machine) && !is_text;
+    if measured || any_word(&instant.words, EFFECTIVE) {
         return None;
     }
     // What one unit does follows one after another, unless several take part: then two of them may be as quick.

@@ -2,13 +2,12 @@
 
 use super::{Context, Rule, on_table, partition_span};
 use crate::catalogue::Table;
-use crate::facts::{Content, Facts, subject_words};
+use crate::facts::{Content, Facts, holds_numbers, subject_words};
 use crate::finding::{Findings, Severity};
-use crate::fix;
 use crate::growth::{PARTITION_BYTES_MAX, PARTITION_WRITES_MAX};
+use crate::lexicon::PERSON;
 use crate::units;
 use crate::vocabulary::{Grain, Meaning, any_word};
-use cql_syntax::ast::NativeType;
 
 pub static RULE: Rule = Rule {
     id: "time-only-key",
@@ -17,6 +16,9 @@ pub static RULE: Rule = Rule {
           replica set at a time. A raw instant as key is worse for reads: no range of it can be asked for.",
     bad: "CREATE TABLE events_by_day (day date, event_time timestamp, event_id uuid, payload text,\n  PRIMARY KEY (day, event_time, event_id));",
     good: "CREATE TABLE events_by_day (day date, bucket int, event_time timestamp, event_id uuid, payload text,\n  PRIMARY KEY ((day, bucket), event_time, event_id));",
+    seen: "BranislavLazic/akka-cqrs-activator keys issues by the day of their last change; Andevc/log-simulator keeps all \
+           log lines of an hour in one partition. CineTrack puts the genre beside the month, which spreads the writes over \
+           some dozens of partitions.",
     check,
 };
 
@@ -26,11 +28,11 @@ const QUIET_RATE: f64 = 100.0;
 fn check(context: &Context<'_>, findings: &mut Findings) {
     for (_, table, facts) in context.tables() {
         let is_time = |m: Meaning| matches!(m, Meaning::Time | Meaning::TimeBucket(_));
-        let has_time = table.partition_columns().any(|c| is_time(c.meaning));
+        let has_time = facts.key(table).any(|c| is_time(c.meaning));
         if !has_time || !facts.has_weak_key || facts.is_reference {
             continue;
         }
-        let instant = table.partition_columns().find(|c| c.meaning == Meaning::Time);
+        let instant = facts.key(table).find(|c| c.meaning == Meaning::Time);
         if instant.is_none() && (table.clustering.is_empty() || is_rollup(table)) {
             continue;
         }
@@ -55,19 +57,7 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
                 units::count(QUIET_RATE)
             ),
         };
-        let draft = match instant {
-            Some(column) => {
-                let mut clustering = vec![(column.name.clone(), true)];
-                clustering.extend(table.clustering_columns().map(|c| (c.name.clone(), false)));
-                fix::Draft::of(table)
-                    .named(&format!("{}_by_day", table.name))
-                    .keyed(Vec::new(), clustering)
-                    .partition_with("day", NativeType::Date)
-                    .partition_with("bucket", NativeType::Int)
-            }
-            None => fix::with_hash_bucket(table),
-        };
-        findings.push(on_table(&RULE, severity, table, partition_span(table)).say(what, draft.print()));
+        findings.push(on_table(&RULE, severity, table, partition_span(table)).say(what, String::new()));
     }
 }
 
@@ -91,6 +81,16 @@ fn severity(table: &Table, facts: &Facts, is_instant: bool) -> Option<Severity> 
     if facts.growth.is_declared && facts.growth.full_bytes(2) <= PARTITION_BYTES_MAX {
         return None;
     }
+    let rows_come = happens || table.clustering_columns().any(crate::catalogue::Column::is_chronological);
+    if !rows_come && facts.time_bucket == Some(Grain::Year) {
+        // A year that things are listed under is not the year in which they are written.
+        return Some(Severity::Advice);
+    }
+    // Some dozens of tags or countries beside the time spread its writes.
+    let spread = facts.key(table).any(|c| matches!(c.meaning, Meaning::Few(n) if n >= 20));
+    if spread {
+        return Some(Severity::Advice);
+    }
     let coarse = facts.time_bucket.is_some_and(|grain| grain >= Grain::Day && grain != Grain::Unknown);
     Some(if coarse && happens { Severity::Error } else { Severity::Warning })
 }
@@ -109,7 +109,16 @@ fn is_rollup(table: &Table) -> bool {
         "report",
         "top",
         "kpi",
+        "hourly",
+        "popularity",
+        "ranking",
+        "trend",
+        "count",
     ];
     let has_time = table.clustering_columns().any(crate::catalogue::Column::is_chronological);
-    !has_time && !table.is_counter() && any_word(&subject_words(table), &words)
+    let named = any_word(&subject_words(table), &words);
+    // Nothing but numbers of a thing and a day is a sum, too.
+    let lists_people =
+        table.clustering_columns().any(|c| c.meaning == Meaning::Identity && any_word(&c.words, PERSON));
+    !has_time && ((named && !table.is_counter()) || (holds_numbers(table) && !lists_people))
 }

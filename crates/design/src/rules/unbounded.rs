@@ -4,10 +4,9 @@ use super::{Context, Rule, on_table, partition_span};
 use crate::catalogue::{Column, Table};
 use crate::facts::{Content, Facts, Owner};
 use crate::finding::{Findings, Severity};
-use crate::fix;
 use crate::growth::PARTITION_BYTES_MAX;
 use crate::units;
-use crate::vocabulary::{Grain, Meaning};
+use crate::vocabulary::{Meaning, any_word};
 
 pub static RULE: Rule = Rule {
     id: "unbounded-partition",
@@ -16,6 +15,9 @@ pub static RULE: Rule = Rule {
           nothing but a new key splits it. A time bucket in the partition key closes each partition after a while.",
     bad: "CREATE TABLE sensor_readings (sensor_id uuid, recorded_at timestamp, value double,\n  PRIMARY KEY (sensor_id, recorded_at));",
     good: "CREATE TABLE sensor_readings (sensor_id uuid, day date, recorded_at timestamp, value double,\n  PRIMARY KEY ((sensor_id, day), recorded_at)) WITH CLUSTERING ORDER BY (recorded_at DESC);",
+    seen: "XRPLF/clio keeps every transaction of an account in one partition of account_tx; its issue 29 names partitions \
+           that became very large, and proposes a part of the ledger number in the key. BrooksNguyen/intern-vnpt-ai \
+           repaired its chat table by a month in the key.",
     check,
 };
 
@@ -27,30 +29,33 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
     for (_, table, facts) in context.tables() {
         let skip = table.clustering.is_empty()
             || facts.time_bucket.is_some()
-            || facts.has_weak_key
             || facts.is_reference
-            || table.is_bucketed_by_server
-            || findings.has("constant-key", &table.name, Severity::Warning);
+            || table.partition_columns().any(|c| table.is_run(c))
+            || table.is_bucketed_by_server;
         if skip {
             continue;
         }
-        let found = if facts.growth.is_declared { declared(table, facts) } else { guessed(table, facts) };
+        let found = if facts.growth.is_declared {
+            declared(table, facts)
+        } else if facts.is_population {
+            population(table, facts)
+        } else if facts.has_weak_key {
+            None
+        } else {
+            guessed(table, facts)
+        };
         if let Some((severity, message)) = found {
-            let draft = fix::with_time_bucket(table, bucket(facts));
-            findings
-                .push(on_table(&RULE, severity, table, partition_span(table)).say(message, draft.print()));
+            let span = partition_span(table);
+            findings.push(on_table(&RULE, severity, table, span).say(message, String::new()));
         }
     }
 }
 
-fn bucket(facts: &Facts) -> Grain {
-    let growth = &facts.growth;
-    // Declared rows without a rate say nothing about time; a month is the usual first try.
-    if growth.rows_per_day[2] <= 0.0 { Grain::Month } else { growth.bucket_advice() }
-}
-
 fn declared(table: &Table, facts: &Facts) -> Option<(Severity, String)> {
     let growth = &facts.growth;
+    if facts.has_weak_key {
+        return None;
+    }
     let day = growth.breach_day()?;
     let row = units::bytes(growth.row_bytes);
     let key = table.partition_text();
@@ -76,32 +81,36 @@ fn ends(days: f64) -> String {
     if days.is_finite() { format!("rows are kept {}", units::days(days)) } else { "nothing ends it".into() }
 }
 
+/// The users of a realm, the objects of a container: not more with time, but as many as the tenant has.
+fn population(table: &Table, facts: &Facts) -> Option<(Severity, String)> {
+    let growth = &facts.growth;
+    let rows = PARTITION_BYTES_MAX / growth.row_bytes.max(1.0);
+    let finer = match facts.usage.known_by_reads.as_slice() {
+        [] => String::new(),
+        known => format!("; every read here also knows {}, which could be in the key", known.join(", ")),
+    };
+    let message = format!(
+        "everything that one {} has lies in one partition, on one set of replicas: at {} per row {} rows fill its 100 MB{finer}; \
+         declare rows_per_partition of the largest to settle it",
+        table.partition_text(),
+        units::bytes(growth.row_bytes),
+        units::count(rows),
+    );
+    // Read page by page it may well be a list; read whole, or always for one of them, the key is too coarse.
+    let coarse = facts.usage.reads_whole || !facts.usage.known_by_reads.is_empty();
+    Some((if coarse { Severity::Warning } else { Severity::Advice }, message))
+}
+
 fn guessed(table: &Table, facts: &Facts) -> Option<(Severity, String)> {
     // An instant in the partition key makes partitions of one row: another flaw.
     if !facts.is_history || table.partition_columns().any(|c| c.meaning == Meaning::Time) {
         return None;
     }
-    let mut weight = facts.growth_weight(table);
-    let has_time = table.clustering_columns().any(Column::is_chronological);
-    if !has_time && facts.content != Content::Things {
-        // Without time in the key old rows cannot be cut off as one range either.
-        weight += 2;
-    }
-    // An owner nobody knows is a doubt, whatever else is known.
-    if facts.owner == Owner::Unknown {
-        weight = weight.min(3);
-    }
-    let is_unit_log = facts.owner == Owner::Unit && facts.content != Content::Things && has_time;
-    let severity = match weight {
-        4.. => Severity::Error,
-        3 => Severity::Warning,
-        1..=2 => Severity::Advice,
-        _ if is_unit_log && table.default_ttl_days.is_none() => Severity::Advice,
-        _ => return None,
-    };
+    let severity = severity(table, facts)?;
     let growth = &facts.growth;
     let per_day = growth.rows_per_day[2] * growth.row_bytes;
     let days = PARTITION_BYTES_MAX / per_day.max(1e-9);
+    let kept = growth.closes_after_days;
     let severity = severity.min(if days > FAR_DAYS {
         Severity::Advice
     } else if days > NEAR_DAYS {
@@ -109,17 +118,87 @@ fn guessed(table: &Table, facts: &Facts) -> Option<(Severity, String)> {
     } else {
         Severity::Error
     });
+    let rate = format!(
+        "at an assumed {} rows a day x {} it grows {} a day",
+        units::count(growth.rows_per_day[2]),
+        units::bytes(growth.row_bytes),
+        units::bytes(per_day),
+    );
+    let key = table.partition_text();
+    if kept.is_finite() {
+        let held = per_day * kept;
+        let message = format!(
+            "one {key} holds the rows of {} (their TTL): {rate}, {} at any time, past 100 MB; declare rows_per_day to settle it",
+            units::days(kept),
+            units::bytes(held),
+        );
+        return (held > PARTITION_BYTES_MAX).then_some((severity.min(Severity::Warning), message));
+    }
+    if facts.usage.always_expires {
+        let message = format!(
+            "rows of one {key} expire by a TTL that the statements bind: {rate}, so a TTL above {} passes 100 MB",
+            units::days(days)
+        );
+        return Some((Severity::Advice, message));
+    }
     let settle = match facts.numbers.retention_days {
         Some(_) => "declare rows_per_partition or rows_per_day to settle it",
         None => "declare rows_per_partition, or rows_per_day and retention, to settle it",
     };
-    let message = format!(
-        "nothing ends the partition of one {}: at an assumed {} rows a day x {} it grows {} a day and passes 100 MB after {}; {settle}",
-        table.partition_text(),
-        units::count(growth.rows_per_day[2]),
-        units::bytes(growth.row_bytes),
-        units::bytes(per_day),
-        units::days(days),
-    );
+    // Years away at a rate that is only assumed, the day says nothing.
+    let passes = if days > FAR_DAYS {
+        String::new()
+    } else {
+        format!(" and passes 100 MB after {}", units::days(days))
+    };
+    let message = format!("nothing ends the partition of one {key}: {rate}{passes}; {settle}");
     Some((severity, message))
+}
+
+/// What event sourcing calls the thing whose events it keeps.
+const ENTITY: &[&str] = &["aggregate", "entity", "actor", "originator", "persistence", "stream", "sequence"];
+
+/// Names that say nothing of what they hold.
+const OPAQUE: &[&str] = &["key", "row", "rowkey", "pk", "k", "hash", "blob", "partition", "id", "rowid"];
+
+/// How sure names and statements make it.
+fn severity(table: &Table, facts: &Facts) -> Option<Severity> {
+    let mut weight = facts.growth_weight(table);
+    let has_time = table.clustering_columns().any(Column::is_chronological);
+    if !has_time && facts.content != Content::Things {
+        // Without time in the key old rows cannot be cut off as one range either.
+        weight += 2;
+    }
+    let numbered = !has_time && table.clustering_columns().any(|c| c.meaning == Meaning::Sequence);
+    if numbered && facts.content == Content::Things {
+        // Versions or a log of something: doubtful unless what owns them is a thing that ends.
+        let appended = facts.usage.inserts > 0 && !facts.usage.drops_rows && !facts.usage.drops_ranges;
+        weight = if appended && facts.owner != Owner::Unit { 3 } else { 1 };
+    }
+    // An owner nobody knows is a doubt, whatever else is known.
+    if facts.owner == Owner::Unknown {
+        weight = weight.min(3);
+    }
+    // Lists whose things are removed again hold what is there now.
+    let usage = &facts.usage;
+    if facts.content != Content::Telemetry
+        && (usage.drops_rows || usage.drops_ranges || usage.drops_partitions)
+    {
+        weight -= if facts.content == Content::Things { 3 } else { 0 };
+    }
+    // The events of one entity, and what a bucket already cuts: worth a word.
+    let of_entity = !has_time && facts.key(table).any(|c| any_word(&c.words, ENTITY));
+    // A key called `key` may hold anything, a bucket too.
+    let is_opaque = facts.key(table).all(|c| c.words.iter().all(|word| OPAQUE.contains(&word.as_str())));
+    if facts.hash_bucket || of_entity || is_opaque {
+        weight = weight.min(2);
+    }
+    let is_unit_log = facts.owner == Owner::Unit && facts.content != Content::Things && has_time;
+    match weight {
+        4.. => Some(Severity::Error),
+        3 => Some(Severity::Warning),
+        1..=2 => Some(Severity::Advice),
+        _ if is_unit_log && table.default_ttl_days.is_none() => Some(Severity::Advice),
+        _ => None,
+    }
 }

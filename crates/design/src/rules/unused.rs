@@ -12,6 +12,8 @@ pub static RULE: Rule = Rule {
           missing from the catalogue, which then cannot speak for it.",
     bad: "CREATE TABLE a (id uuid PRIMARY KEY, v text);\nCREATE TABLE b (id uuid PRIMARY KEY, v text);\nCREATE ACCESS PATTERN read_a AS SELECT * FROM a WHERE id = ?;",
     good: "CREATE TABLE a (id uuid PRIMARY KEY, v text);\nCREATE ACCESS PATTERN read_a AS SELECT * FROM a WHERE id = ?;",
+    seen: "Docussandra's DEF.cql declares data_entity with an index that no statement of the project reads: written, \
+           compacted and backed up for nobody.",
     check,
 };
 

@@ -65,7 +65,8 @@ fn enough_cases_exist() {
 #[test]
 fn every_rule_has_a_case() {
     let all: Vec<Case> = cases(SEEDS).into_iter().chain(cases(FLAWED)).collect();
-    for rule in design::rules::ALL {
+    // The rules for DynamoDB have theirs in dynamo.rs.
+    for rule in design::rules::all().filter(|rule| !design::rules::is_dynamo(rule)) {
         let covered = all.iter().any(|case| case.expected.iter().any(|(id, _)| id == rule.id));
         assert!(covered, "no case expects {}", rule.id);
     }

@@ -176,9 +176,13 @@ fn every_rule_of_the_issue_is_explained() {
         "batch-misuse",
         "unused-table",
         "ungoverned-copy",
+        "refused-statement",
     ] {
         let lesson = explain::rule(id).unwrap_or_else(|| panic!("{id} is not explained"));
-        assert!(lesson.contains("Bad:") && lesson.contains("Good:"));
+        assert!(lesson.contains("Bad:") && lesson.contains("Good:") && lesson.contains("Seen:"));
+    }
+    for rule in design::rules::all() {
+        assert!(rule.seen.len() > 80, "{} was seen nowhere", rule.id);
     }
     assert!(explain::rule("no-such-rule").is_none());
 }

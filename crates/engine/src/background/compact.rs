@@ -7,11 +7,12 @@ use crate::jobs::Lane;
 use crate::manifest::{Edit, FileId};
 use crate::shard::Shard;
 use crate::table::{Table, WriterOptions};
+use rt::{Moment, threads};
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, mpsc};
-use std::time::{Duration, Instant};
-use store::TableConfig;
+use std::time::Duration;
+use store::{StoreError, TableConfig};
 
 /// A merge that failed for want of space is tried again after this long.
 const RETRY: Duration = Duration::from_secs(10);
@@ -73,11 +74,33 @@ impl CompactJob {
         let shared = &self.shared;
         let outputs = if self.merge { self.merged()? } else { Vec::new() };
         let files = open_outputs(shared, &outputs)?;
+        self.check_within_inputs(&files)?;
         let mut edits: Vec<Edit> =
             files.iter().map(|file| Edit::Add(file_record(&self.config, file))).collect();
         edits.extend(self.inputs.iter().map(|input| Edit::Remove(FileId(input.number()))));
         shared.manifest.publish(&edits).map_err(JobError::Manifest)?;
         Ok(files)
+    }
+
+    /// A merge makes nothing up: its outputs lie within its inputs, one behind the other, with no more rows. If not, an
+    /// input says what is not so, and replaces nothing.
+    fn check_within_inputs(&self, outputs: &[Arc<Table>]) -> Result<(), JobError> {
+        let rows = |files: &[Arc<Table>]| {
+            files.iter().map(|file| file.statistics().rows).fold(0, u64::saturating_add)
+        };
+        let first = self.inputs.iter().map(|file| &file.properties().first_prefix).min();
+        let last = self.inputs.iter().map(|file| &file.properties().last_prefix).max();
+        let within = |file: &Arc<Table>| {
+            Some(&file.properties().first_prefix) >= first && Some(&file.properties().last_prefix) <= last
+        };
+        let apart = |two: &[Arc<Table>]| two[0].properties().last_prefix < two[1].properties().first_prefix;
+        if rows(outputs) <= rows(&self.inputs) && outputs.iter().all(within) && outputs.windows(2).all(apart)
+        {
+            return Ok(());
+        }
+        let file = self.inputs.first().map_or_else(String::new, |file| file.name().to_owned());
+        let what = "a merge has rows that its inputs do not tell of; `partita verify` says more".to_owned();
+        Err(JobError::Open(StoreError::Corrupt { file, offset: 0, what }))
     }
 
     /// Writes the outputs. If anything that a purged tombstone should have hidden arrived meanwhile, writes them again
@@ -150,13 +173,13 @@ impl CompactJob {
 /// Keeps a job below the allowed rate, and ends it when the engine stops.
 struct Throttle<'a> {
     shared: &'a Shared,
-    begun: Instant,
+    begun: Moment,
     bytes: u64,
 }
 
 impl Throttle<'_> {
     fn new(shared: &Shared) -> Throttle<'_> {
-        Throttle { shared, begun: Instant::now(), bytes: 0 }
+        Throttle { shared, begun: Moment::now(), bytes: 0 }
     }
 
     fn passed(&mut self, bytes: u64) -> Pace {
@@ -167,7 +190,7 @@ impl Throttle<'_> {
         let rate = self.shared.options.compaction_bytes_per_second;
         if rate > 0 && !self.shared.options.inline {
             let due = Duration::from_secs_f64(self.bytes as f64 / rate as f64);
-            std::thread::sleep(due.saturating_sub(self.begun.elapsed()));
+            threads::pause(due.saturating_sub(self.begun.elapsed()));
         }
         Pace::Continue
     }

@@ -34,6 +34,7 @@ impl FlushJob {
                 let metrics = &self.shared.metrics;
                 metrics.flushes.add(1);
                 metrics.flush_bytes.add(files.iter().map(|file| file.bytes()).sum());
+                files.iter().for_each(|file| metrics.flush_file_bytes.record(file.bytes()));
                 let FlushJob { shared, shard, config, sealed } = self;
                 let _ = shared.mail.send(
                     shard,
@@ -73,6 +74,11 @@ impl FlushJob {
         let outputs = run(&*shared.disk, &work, &mut || shared.new_file(), &mut |_| Pace::Continue)
             .map_err(JobError::Compaction)?;
         let files = open_outputs(shared, &outputs)?;
+        let segments = self.sealed.memtable.log_segments();
+        assert!(
+            segments.is_none_or(|(first, _)| first >= self.sealed.pin.segment()),
+            "the pin covers the memtable"
+        );
         let log_begins = shared.log.oldest_needed_without(&self.sealed.pin);
         let mut edits: Vec<Edit> = files.iter().map(|file| Edit::Add(file_record(config, file))).collect();
         edits.push(Edit::LogBegins(log_begins));

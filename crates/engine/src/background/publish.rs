@@ -48,13 +48,26 @@ pub(crate) fn open_outputs(shared: &Shared, outputs: &[Output]) -> Result<Vec<Ar
         return Ok(Vec::new());
     }
     shared.disk.sync_dir(&shared.layout.tables).map_err(JobError::Io)?;
-    let open = |output: &Output| Table::open(&*shared.disk, &output.path, output.number).map(Arc::new);
+    let open = |output: &Output| {
+        let table = Table::open(&*shared.disk, &output.path, output.number)?;
+        // Before it replaces anything, what was written is what is read.
+        assert_eq!(table.bytes(), output.finished.bytes, "{}", table.name());
+        assert_eq!(*table.statistics(), output.finished.statistics, "{}", table.name());
+        Ok(Arc::new(table))
+    };
     outputs.iter().map(open).collect::<Result<_, _>>().map_err(JobError::Open)
 }
 
 /// What the manifest says about a file.
 pub(crate) fn file_record(config: &TableConfig, table: &Table) -> FileRecord {
     let properties = table.properties();
+    assert!(properties.first_prefix <= properties.last_prefix, "{}", table.name());
+    assert_eq!(
+        (properties.table, properties.incarnation),
+        (config.id.0, config.incarnation),
+        "{}",
+        table.name()
+    );
     FileRecord {
         id: FileId(table.number()),
         table: config.id,

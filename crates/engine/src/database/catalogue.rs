@@ -7,11 +7,14 @@ use rt::Disk;
 use std::io;
 use std::path::Path;
 use store::{Compaction, Compression, TableConfig, TableId};
+use xxhash_rust::xxh3::xxh3_64;
 
 const MAGIC: [u8; 8] = *b"PRTACAT\x01";
 const NAME: &str = "CATALOGUE";
 const TEMPORARY: &str = "CATALOGUE.tmp";
 const HEADER_LEN: usize = 20;
+/// No catalogue is longer.
+const BYTES_MAX: u64 = 256 << 20;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Catalogue {
@@ -43,7 +46,7 @@ pub fn read_catalogue(disk: &dyn Disk, dir: &Path) -> Result<Option<Catalogue>, 
     if !disk.exists(&path)? {
         return Ok(None);
     }
-    let bytes = disk.open(&path)?.read_all()?;
+    let bytes = disk.open(&path)?.read_all_up_to(BYTES_MAX)?;
     decode(&bytes).map(Some).ok_or_else(|| damage(&bytes))
 }
 
@@ -60,17 +63,45 @@ fn damage(bytes: &[u8]) -> CatalogueError {
     }
 }
 
-pub fn write_catalogue(disk: &dyn Disk, dir: &Path, catalogue: &Catalogue) -> io::Result<()> {
-    let temporary = dir.join(TEMPORARY);
-    if disk.exists(&temporary)? {
-        disk.remove(&temporary)?;
-    }
-    let file = disk.create(&temporary)?;
-    file.write_at(0, &encode(catalogue))?;
-    file.sync_data()?;
-    disk.rename(&temporary, &dir.join(NAME))?;
-    disk.sync_dir(dir)
+/// Why a catalogue was not written.
+#[derive(Debug)]
+pub struct WriteFailed {
+    pub error: io::Error,
+    /// The old one is certainly still in force.
+    pub unchanged: bool,
 }
+
+pub fn write_catalogue(disk: &dyn Disk, dir: &Path, catalogue: &Catalogue) -> Result<(), WriteFailed> {
+    let temporary = dir.join(TEMPORARY);
+    prepare(disk, &temporary, catalogue).map_err(|error| WriteFailed { error, unchanged: true })?;
+    let renamed = disk.rename(&temporary, &dir.join(NAME)).and_then(|()| disk.sync_dir(dir));
+    renamed.map_err(|error| WriteFailed { error, unchanged: false })
+}
+
+fn prepare(disk: &dyn Disk, temporary: &Path, catalogue: &Catalogue) -> io::Result<()> {
+    if disk.exists(temporary)? {
+        disk.remove(temporary)?;
+    }
+    let bytes = encode(catalogue);
+    if bytes.len() as u64 > BYTES_MAX {
+        let text = format!("{} bytes are too many for a catalogue", bytes.len());
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    }
+    debug_assert_eq!(
+        decode(&bytes).as_ref(),
+        Some(&Catalogue { tables: stored(&catalogue.tables), ..catalogue.clone() })
+    );
+    let file = disk.create(temporary)?;
+    file.write_at(0, &bytes)?;
+    file.sync_data()
+}
+
+/// Tells this catalogue from every other one that this or another database ever had; [`NO_CATALOGUE`] for none.
+pub fn fingerprint(catalogue: Option<&Catalogue>) -> u64 {
+    catalogue.map_or(NO_CATALOGUE, |catalogue| xxh3_64(&encode(catalogue)))
+}
+
+pub const NO_CATALOGUE: u64 = 0;
 
 fn checksum(version: u64, body: &[u8]) -> u32 {
     crc32c::crc32c_append(crc32c::crc32c(&version.to_le_bytes()), body)
@@ -99,6 +130,12 @@ fn decode(bytes: &[u8]) -> Option<Catalogue> {
     let tables = (0..count).map(|_| take_table(&mut body)).collect::<Option<Vec<_>>>()?;
     let blob = vint::take_slice(&mut body)?.to_vec();
     body.is_empty().then_some(Catalogue { version, tables, blob })
+}
+
+/// What is stored of tables: indexes and views come from the schema.
+fn stored(tables: &[TableConfig]) -> Vec<TableConfig> {
+    let bare = |table: &TableConfig| TableConfig { indexes: Vec::new(), views: Vec::new(), ..table.clone() };
+    tables.iter().map(bare).collect()
 }
 
 fn put_table(out: &mut Vec<u8>, table: &TableConfig) {

@@ -7,9 +7,10 @@
 use super::catalogue::read_catalogue;
 use super::error::OpenError;
 use super::layout::Layout;
-use super::open::{catalogue_error, lock_dir};
+use super::open::{catalogue_error, check_known, lock_dir};
 use super::verify::{VerifyProgress, needed_segments, verify_segment, verify_table};
 use crate::log::segment;
+use crate::log::survey::Needed;
 use crate::manifest::{FileRecord, Manifest, Peeked};
 use rt::Disk;
 use std::fmt;
@@ -20,15 +21,23 @@ use std::sync::Arc;
 /// Stands in a target from the first to the last step. Whoever finds it without a manifest may clear the directory.
 const UNFINISHED: &str = "UNFINISHED";
 const CATALOGUE: &str = "CATALOGUE";
+const MANIFEST: &str = "MANIFEST";
+/// What lies in a data folder besides and is not copied.
+const NOT_COPIED: [&str; 5] = ["LOCK", "MANIFEST.tmp", "CATALOGUE.tmp", UNFINISHED, "control"];
+/// So many names that were left out are told.
+const NAMES_TOLD: usize = 10;
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// What was copied and checked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Copied {
     pub files: u64,
     pub bytes: u64,
     pub entries: u64,
     pub log_records: u64,
+    /// Names in the source that are no part of a database and were left out: the first few, and how many.
+    pub left_out: Vec<String>,
+    pub left_out_count: u64,
 }
 
 #[derive(Debug)]
@@ -37,6 +46,8 @@ pub enum CopyError {
     Source(OpenError),
     /// The target holds a database or other files.
     Occupied { dir: String, what: &'static str },
+    /// Something in the source is no file of a database.
+    Strange { file: String, what: String },
     /// Reading back what was written failed although the source is sound.
     Differs { file: String, error: Box<OpenError> },
     /// A call failed: no room, no permission, a broken disk.
@@ -49,6 +60,12 @@ impl fmt::Display for CopyError {
             CopyError::Source(error) => error.fmt(f),
             CopyError::Occupied { dir, what } => {
                 write!(f, "{dir} {what}. Name a directory that does not exist yet, or an empty one")
+            }
+            CopyError::Strange { file, what } => {
+                write!(
+                    f,
+                    "{file} is not copied: {what}. Whoever made this folder did not make it with Partita alone"
+                )
             }
             CopyError::Differs { file, error } => write!(
                 f,
@@ -96,9 +113,11 @@ pub fn copy_database(
 struct Plan {
     from: Layout,
     manifest: Peeked,
-    segments: Vec<(u64, u64)>,
+    segments: Vec<(Needed, u64)>,
     has_catalogue: bool,
     total: VerifyProgress,
+    left_out: Vec<String>,
+    left_out_count: u64,
     _lock: Box<dyn rt::DiskLock>,
 }
 
@@ -109,23 +128,34 @@ impl Plan {
             return Err(OpenError::ManifestMissing { dir: source.display().to_string() }.into());
         }
         let lock = lock_dir(disk, &from)?;
+        for name in [MANIFEST, CATALOGUE] {
+            check_plain(disk, &source.join(name))?;
+        }
         let manifest = Manifest::peek(disk, source).map_err(OpenError::from)?;
         let catalogue = read_catalogue(disk, source).map_err(|error| catalogue_error(&from, error))?;
         if catalogue.is_none() && !manifest.state.files.is_empty() {
             let file = source.join(CATALOGUE).display().to_string();
             return Err(OpenError::CatalogueMissing { file }.into());
         }
+        check_known(&from, &manifest, catalogue.as_ref())?;
         let mut segments = Vec::new();
-        for id in needed_segments(disk, &from, &manifest)? {
-            let path = from.log.join(segment::segment_name(id));
-            let bytes = disk.open(&path).and_then(|file| file.len()).map_err(io_at(&path))?;
-            segments.push((id, bytes));
+        for name in disk.list(&from.log).map_err(io_at(&from.log))? {
+            if segment::parse_segment_name(&name).is_some() {
+                check_plain(disk, &from.log.join(name))?;
+            }
         }
-        let files = manifest.state.files.values();
-        let bytes = files.map(|file| file.bytes).chain(segments.iter().map(|(_, bytes)| *bytes)).sum();
+        for segment in needed_segments(disk, &from, &manifest)? {
+            let bytes = disk.len_of(&segment.path).map_err(io_at(&segment.path))?;
+            segments.push((segment, bytes));
+        }
+        let lengths = manifest.state.files.values().map(|file| file.bytes);
+        let lengths = lengths.chain(segments.iter().map(|(_, bytes)| *bytes));
+        let bytes = lengths.fold(0, u64::saturating_add);
         let files = (manifest.state.files.len() + segments.len()) as u64;
         let total = VerifyProgress { files, bytes, ..VerifyProgress::default() };
-        Ok(Plan { from, manifest, segments, has_catalogue: catalogue.is_some(), total, _lock: lock })
+        let (left_out, left_out_count) = strangers(disk, &from)?;
+        let has_catalogue = catalogue.is_some();
+        Ok(Plan { from, manifest, segments, has_catalogue, total, left_out, left_out_count, _lock: lock })
     }
 
     fn execute(
@@ -142,18 +172,26 @@ impl Plan {
             disk.create_dir_all(dir).map_err(io_at(dir))?;
         }
         let mut now = self.total;
-        let mut copied = Copied::default();
+        let mut copied = Copied {
+            left_out: self.left_out.clone(),
+            left_out_count: self.left_out_count,
+            ..Copied::default()
+        };
         for record in self.manifest.state.files.values() {
             copied.entries += self.copy_table(&**disk, to, record, now, progress)?;
             now.files_done += 1;
-            now.bytes_done += record.bytes;
+            now.bytes_done = now.bytes_done.saturating_add(record.bytes);
             progress(now);
         }
-        for &(id, bytes) in &self.segments {
-            copied.log_records += self.copy_segment(&**disk, to, id)?;
+        for (segment, bytes) in &self.segments {
+            copied.log_records += copy_segment(&**disk, to, segment)?;
             now.files_done += 1;
-            now.bytes_done += bytes;
+            now.bytes_done = now.bytes_done.saturating_add(*bytes);
             progress(now);
+        }
+        if !self.has_catalogue && copied.log_records > 0 {
+            let file = self.from.dir.join(CATALOGUE).display().to_string();
+            return Err(OpenError::CatalogueMissing { file }.into());
         }
         if self.has_catalogue {
             let path = to.dir.join(CATALOGUE);
@@ -163,6 +201,7 @@ impl Plan {
         for dir in [&to.log, &to.tables] {
             disk.sync_dir(dir).map_err(io_at(dir))?;
         }
+        assert_eq!(now.files_done, now.files, "every file is copied before the manifest names it");
         // From here on it is a database.
         Manifest::write_copy(disk.clone(), &to.dir, self.manifest.state.clone()).map_err(OpenError::from)?;
         disk.remove(&marker).map_err(io_at(&marker))?;
@@ -184,32 +223,71 @@ impl Plan {
             let file = source.display().to_string();
             return Err(OpenError::FileMissing { file }.into());
         }
+        check_plain(disk, &source)?;
+        // Before it is copied: what pretends to be a table may be as long as it likes and cost nothing where it lies.
+        verify_table(disk, &self.from, record, &mut |_| {})?;
         copy_file(disk, &source, &target, &mut |bytes| {
-            progress(VerifyProgress { bytes_done: now.bytes_done + bytes, ..now })
+            progress(VerifyProgress { bytes_done: now.bytes_done.saturating_add(bytes), ..now })
         })?;
-        verify_table(disk, to, record, &mut |_| {}).map_err(|error| {
-            // Whose fault is it?
-            match verify_table(disk, &self.from, record, &mut |_| {}) {
-                Err(damage) => CopyError::Source(damage),
-                Ok(_) => differs(&target, error),
-            }
-        })
+        verify_table(disk, to, record, &mut |_| {}).map_err(|error| differs(&target, error))
     }
+}
 
-    fn copy_segment(&self, disk: &dyn Disk, to: &Layout, id: u64) -> Result<u64, CopyError> {
-        let name = segment::segment_name(id);
-        let (source, target) = (self.from.log.join(&name), to.log.join(&name));
-        let last = self.segments.last().is_some_and(|(last, _)| *last == id);
-        let (records, torn) = verify_segment(disk, &source, id, last)?;
-        copy_file(disk, &source, &target, &mut |_| {})?;
-        match verify_segment(disk, &target, id, last) {
-            Ok((again, cut)) if again == records && cut.is_some() == torn.is_some() => Ok(records),
-            Ok(_) => {
-                let error = io::Error::other("the copy of a log segment has other records");
-                Err(differs(&target, OpenError::Io { context: target.display().to_string(), error }))
-            }
-            Err(error) => Err(differs(&target, error)),
+/// A link in somebody else's backup may lead anywhere, a pipe or a device to no end.
+fn check_plain(disk: &dyn Disk, path: &Path) -> Result<(), CopyError> {
+    match disk.is_plain(path) {
+        Ok(true) => Ok(()),
+        Ok(false) => {
+            let what = "it is a link, a folder, a pipe or a device, and no backup has these".to_owned();
+            Err(CopyError::Strange { file: path.display().to_string(), what })
         }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(io_at(path)(error)),
+    }
+}
+
+/// Names that are no part of a database: the first few, and how many there are.
+fn strangers(disk: &dyn Disk, from: &Layout) -> Result<(Vec<String>, u64), CopyError> {
+    let mut found = (Vec::new(), 0);
+    for dir in [&from.dir, &from.log, &from.tables] {
+        if !disk.exists(dir).map_err(io_at(dir))? {
+            continue;
+        }
+        for name in disk.list(dir).map_err(io_at(dir))? {
+            let path = dir.join(&name);
+            let known = match dir {
+                dir if *dir == from.log => {
+                    segment::parse_segment_name(&name).is_some() || segment::is_spare_name(&name)
+                }
+                dir if *dir == from.tables => Layout::parse_table_name(&name).is_some(),
+                _ => {
+                    let parts = [&from.log, &from.tables].contains(&&path);
+                    let named = |known: &&str| name.as_os_str() == *known;
+                    parts || NOT_COPIED.iter().chain(&[MANIFEST, CATALOGUE]).any(named)
+                }
+            };
+            if !known {
+                found.1 += 1;
+                if found.0.len() < NAMES_TOLD {
+                    found.0.push(path.display().to_string());
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn copy_segment(disk: &dyn Disk, to: &Layout, source: &Needed) -> Result<u64, CopyError> {
+    let target = Needed { path: to.log.join(segment::segment_name(source.id)), ..source.clone() };
+    let (records, torn) = verify_segment(disk, source)?;
+    copy_file(disk, &source.path, &target.path, &mut |_| {})?;
+    match verify_segment(disk, &target) {
+        Ok((again, cut)) if again == records && cut.is_some() == torn.is_some() => Ok(records),
+        Ok(_) => {
+            let error = io::Error::other("the copy of a log segment has other records");
+            Err(differs(&target.path, OpenError::Io { context: target.name(), error }))
+        }
+        Err(error) => Err(differs(&target.path, error)),
     }
 }
 

@@ -12,12 +12,13 @@ use crate::log::LogRecovery;
 use crate::manifest::Edit;
 use crate::metrics::Metrics;
 use crate::shard::{Seed, Shard};
+use observe::{Slot, Window, Windows};
+use rt::threads::{self, JoinHandle};
 use rt::{Clock, Disk, DiskLock};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use store::StoreError;
 use tokio::sync::oneshot;
 
@@ -104,16 +105,16 @@ impl Engine {
         let mut log_thread = None;
         if !shared.options.inline {
             let log = shared.log.clone();
-            let spawned = std::thread::Builder::new().name("log".into()).spawn(move || log.run());
+            let spawned = threads::start("log", move || log.run());
             log_thread = Some(spawned.map_err(OpenError::io("starting the log thread"))?);
-            let waiting = Arc::downgrade(&shared);
-            shared.log.on_want_spare(move || {
-                if let Some(shared) = waiting.upgrade() {
-                    let log = shared.log.clone();
-                    shared.jobs.submit(Lane::Chores, move || log.prepare_spare());
-                }
-            });
         }
+        let waiting = Arc::downgrade(&shared);
+        shared.log.on_want_next(move || {
+            if let Some(shared) = waiting.upgrade() {
+                let log = shared.log.clone();
+                shared.jobs.submit(Lane::Chores, move || log.prepare_next());
+            }
+        });
         let inner = Inner { shared: shared.clone(), seeds, log_thread, lock: Some(lock) };
         Ok(Engine { shared, inner: Arc::new(Mutex::new(inner)) })
     }
@@ -125,13 +126,11 @@ impl Engine {
         Some(EmbeddedStore::new(Shard::start(self.shared.clone(), seed)))
     }
 
-    /// Prepares what heavy writing will need soon (a spare log segment), in the background. Opening does not do it, so
+    /// Prepares what heavy writing will need soon (the next log segment), in the background. Opening does not do it, so
     /// that the first request need not wait behind it; call it when the rush of starting is over.
     pub fn warm_up(&self) {
-        if !self.shared.options.inline {
-            let log = self.shared.log.clone();
-            self.shared.jobs.submit(Lane::Chores, move || log.prepare_spare());
-        }
+        let log = self.shared.log.clone();
+        self.shared.jobs.submit(Lane::Chores, move || log.prepare_next());
     }
 
     pub fn shards(&self) -> usize {
@@ -251,6 +250,40 @@ impl Engine {
                 tracing::warn!(%error, "the end of the log was not recorded; the next open replays it")
             }
         }
+    }
+
+    /// Which partitions the work went to, as of the last [`EmbeddedStore::show_heat`] of each shard.
+    pub fn hot_partitions(&self, window: Window) -> Slot {
+        self.heat_of(|windows| windows.over(window))
+            .reduce(|mut sum, shard| {
+                sum.join(shard);
+                sum
+            })
+            .unwrap_or_default()
+    }
+
+    /// Weight by range of tokens (see [`observe::HEAT_RANGES`]) of each minute of the last hour, the oldest first.
+    pub fn heat_map(&self) -> Vec<Vec<u64>> {
+        let mut sum: Vec<Vec<u64>> = Vec::new();
+        for mut shard in self.heat_of(Windows::heat) {
+            // Shards begin at the same time, but for moments: their newest minutes belong together.
+            let (longer, shorter) =
+                if shard.len() > sum.len() { (&mut shard, &mut sum) } else { (&mut sum, &mut shard) };
+            let offset = longer.len() - shorter.len();
+            for (minute, part) in longer[offset..].iter_mut().zip(shorter.iter()) {
+                minute.resize(minute.len().max(part.len()), 0);
+                minute.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+            }
+            sum = std::mem::take(longer);
+        }
+        sum
+    }
+
+    fn heat_of<T>(&self, look: impl Fn(&Windows) -> T) -> impl Iterator<Item = T> {
+        self.shared
+            .heat
+            .iter()
+            .map(move |windows| look(&windows.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
     /// What the block caches of all shards have counted, as of a moment ago.

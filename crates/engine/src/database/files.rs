@@ -2,11 +2,12 @@
 
 use super::error::OpenError;
 use super::layout::Layout;
+use super::verify::needed_segments;
 use crate::background::publish::file_record;
 use crate::background::split::split_table;
-use crate::log::{LogOpenError, segment};
 use crate::manifest::{Edit, FileId, FileRecord, Manifest, Peeked};
 use crate::table::Table;
+use model::key::token_of;
 use rt::Disk;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use store::{StoreError, TableConfig, TableId};
 /// Per shard: the files of each table.
 pub(super) type ShardFiles = Vec<BTreeMap<TableId, Vec<Arc<Table>>>>;
 
-/// Refuses a manifest that names table files or a first log segment that are not there. A missing file together
+/// Refuses a manifest that names table files or log segments that are not there. A missing file together
 /// with a torn last record is blamed on the manifest: the record is what would have taken the file out.
 pub(super) fn check_files(
     disk: &dyn Disk,
@@ -35,12 +36,7 @@ pub(super) fn check_files(
             return Err(blame(&file).unwrap_or(OpenError::FileMissing { file }));
         }
     }
-    let first = layout.log.join(segment::segment_name(state.log_begins));
-    if !state.closed && missing(&first)? {
-        let file = first.display().to_string();
-        return Err(blame(&file).unwrap_or_else(|| LogOpenError::MissingSegment { file }.into()));
-    }
-    Ok(())
+    needed_segments(disk, layout, manifest).map(|_| ())
 }
 
 fn is_live(file: &FileRecord, tables: &[TableConfig]) -> bool {
@@ -82,7 +78,7 @@ pub(super) fn open_files(
         tracing::info!(file = file.name(), done, of = count, "dividing a file between shards");
         let Some(config) = tables.iter().find(|table| table.id == record.table) else { continue };
         for part in divide(disk, layout, manifest, config, &file, shards)? {
-            let shard = model::key::token_of(&part.properties().first_prefix).shard(shards as u32);
+            let shard = token_of(&part.properties().first_prefix).shard(shards as u32);
             place(part, record.table, shard);
         }
     }
@@ -98,8 +94,11 @@ pub(super) fn open_file(disk: &dyn Disk, layout: &Layout, record: &FileRecord) -
     let table =
         Table::open(disk, &path, record.id.0).map_err(|error| OpenError::Table { file: name(), error })?;
     let properties = table.properties();
+    let tokens = (token_of(&properties.first_prefix), token_of(&properties.last_prefix));
     if (properties.table, properties.incarnation) != (record.table.0, record.incarnation)
         || table.bytes() != record.bytes
+        || tokens != (record.first_token, record.last_token)
+        || table.statistics().log_max != record.log_max
     {
         let what = "the file is not the one the manifest describes".to_owned();
         let error = StoreError::Corrupt { file: name(), offset: 0, what };

@@ -8,6 +8,7 @@ mod files;
 mod layout;
 mod open;
 mod options;
+pub(crate) mod replace;
 mod replay;
 pub(crate) mod shared;
 mod snapshot;

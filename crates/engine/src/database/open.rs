@@ -1,6 +1,6 @@
 //! Opening a database: lock, catalogue, manifest, files, log, threads. In this order.
 
-use super::catalogue::{Catalogue, CatalogueError, read_catalogue};
+use super::catalogue::{Catalogue, CatalogueError, fingerprint, read_catalogue};
 use super::engine::{Engine, Opened};
 use super::error::OpenError;
 use super::files::{ShardFiles, check_files, open_files};
@@ -9,8 +9,9 @@ use super::options::EngineOptions;
 use super::replay::{ReplayPlan, Replayed, ShardMemtables, pin_of, replay_log};
 use super::shared::Shared;
 use crate::jobs::Jobs;
-use crate::log::{Log, LogOpenError, LogOptions, LogRecovery, Pins, SegmentFiles, recover_log, segment};
-use crate::manifest::{Edit, Manifest};
+use crate::log::segment::SEGMENT_BYTES_MAX;
+use crate::log::{Log, LogBounds, LogOptions, LogRecovery, Pins, SegmentFiles, recover_log, segment};
+use crate::manifest::{Edit, Manifest, ManifestState, Peeked};
 use crate::memtable::Memtable;
 use crate::metrics::Metrics;
 use crate::shard::{Sealed, Seed, TableSeed};
@@ -42,23 +43,19 @@ pub(super) fn open(
         // Opening rewrites the manifest and removes what it does not name: not before everything it needs is there.
         let peeked = Manifest::peek(&*disk, &layout.dir)?;
         check_catalogue(&layout, catalogue.is_none() && !peeked.state.files.is_empty())?;
+        check_known(&layout, &peeked, catalogue.as_ref())?;
         check_files(&*disk, &layout, &peeked, tables)?;
         let manifest = Manifest::open(disk.clone(), &layout.dir)?;
         let table_files = open_files(&*disk, &layout, &manifest, tables, options.shards)?;
-        let oldest = manifest.state().log_begins;
         let replayed = replay_log(&ReplayPlan {
             disk: &*disk,
             dir: &layout.log,
-            oldest,
+            bounds: log_bounds(&peeked.state),
             shards: options.shards,
             seal_bytes: options.memtable_bytes_max / options.shards / 2,
             tables,
             inline: options.inline,
         })?;
-        if replayed.recovery.segments == 0 && !manifest.state().closed {
-            let file = files.path(oldest).display().to_string();
-            return Err(LogOpenError::MissingSegment { file }.into());
-        }
         check_catalogue(&layout, catalogue.is_none() && replayed.recovery.records > 0)?;
         (Some(manifest), table_files, replayed)
     } else {
@@ -66,6 +63,9 @@ pub(super) fn open(
         (None, table_files, begin_empty(&*disk, &layout, options.shards)?)
     };
     let Replayed { recovery, memtables, ballot, skipped } = replayed;
+    metrics.replayed_records.add(recovery.records);
+    let replayed = memtables.iter().flat_map(|tables| tables.values().flatten());
+    metrics.replayed_bytes.add(replayed.map(|memtable| memtable.bytes() as u64).sum());
     // Pins first: from the moment the log runs, nothing replayed may be given up.
     let tables_of_shards = table_seeds(memtables, table_files, tables, &pins);
     let log_options = LogOptions {
@@ -78,12 +78,25 @@ pub(super) fn open(
     files.adopt_spares().map_err(OpenError::io(layout.log.display()))?;
     let log = Log::begin(files, pins, metrics.clone(), log_options)
         .map_err(OpenError::io(format!("beginning the commit log in {}", layout.log.display())))?;
+    // Only now: a sealed segment has a next one.
+    if let Some(tail) = &recovery.tail {
+        tail.settle(&*disk).map_err(OpenError::io(format!("the commit log in {}", layout.log.display())))?;
+    }
     // The first manifest comes after the first log segment, so a manifest without its log is always a loss.
     let manifest = match manifest {
         Some(manifest) => {
-            // From here on the log is needed again.
-            if manifest.state().closed {
-                manifest.publish(&[Edit::Closed(false)])?;
+            let state = manifest.state();
+            let mut edits = Vec::new();
+            if state.closed {
+                // From here on the log is needed again.
+                edits.push(Edit::Closed(false));
+            }
+            let known = fingerprint(catalogue.as_ref());
+            if state.catalogues != [known] {
+                edits.push(Edit::Catalogues(vec![known]));
+            }
+            if !edits.is_empty() {
+                manifest.publish(&edits)?;
             }
             manifest
         }
@@ -97,7 +110,8 @@ pub(super) fn open(
     let version = catalogue.as_ref().map_or(0, |c| c.version);
     let seed = |(index, (tables, inbox))| Some(Seed { index, tables, inbox, version, ballot });
     let seeds = tables_of_shards.into_iter().zip(inboxes).enumerate().map(seed).collect();
-    let blob = catalogue.as_ref().map(|c| c.blob.clone());
+    // An empty one was put back when the first change of a new database failed.
+    let blob = catalogue.as_ref().map(|c| c.blob.clone()).filter(|blob| !blob.is_empty());
     let shared = Shared {
         layout,
         disk,
@@ -112,19 +126,25 @@ pub(super) fn open(
         log_begins: AtomicU64::new(state.log_begins),
         stopping: AtomicBool::new(false),
         cache_counts: (0..options.shards).map(|_| Mutex::default()).collect(),
+        heat: (0..options.shards).map(|_| Mutex::default()).collect(),
         options,
     };
     let engine = Engine::start(Arc::new(shared), seeds, lock)?;
     Ok((engine, Opened { catalogue: blob, recovery, skipped }))
 }
 
+/// What the manifest says about the log.
+pub(super) fn log_bounds(state: &ManifestState) -> LogBounds {
+    LogBounds { oldest: state.log_begins, closed: state.closed }
+}
+
 fn check_options(options: &EngineOptions) -> Result<(), OpenError> {
     if options.shards == 0 || options.shards > 1024 {
         return Err(OpenError::Invalid(format!("{} shards: 1 to 1024 are possible", options.shards)));
     }
-    if options.log_segment_bytes < LOG_SEGMENT_BYTES_MIN {
+    if !(LOG_SEGMENT_BYTES_MIN..=SEGMENT_BYTES_MAX).contains(&options.log_segment_bytes) {
         return Err(OpenError::Invalid(format!(
-            "log segments of {} bytes: at least {LOG_SEGMENT_BYTES_MIN} are needed",
+            "log segments of {} bytes: {LOG_SEGMENT_BYTES_MIN} to {SEGMENT_BYTES_MAX} are possible",
             options.log_segment_bytes
         )));
     }
@@ -135,7 +155,19 @@ fn prepare_dir(disk: &dyn Disk, layout: &Layout) -> Result<Box<dyn DiskLock>, Op
     for dir in [&layout.dir, &layout.log, &layout.tables] {
         disk.create_dir_all(dir).map_err(OpenError::io(format!("creating {}", dir.display())))?;
     }
-    lock_dir(disk, layout)
+    let lock = lock_dir(disk, layout)?;
+    warn_if_loose(disk, layout);
+    Ok(lock)
+}
+
+/// What we make is for its owner alone; what an operator made is not ours to change.
+fn warn_if_loose(disk: &dyn Disk, layout: &Layout) {
+    if disk.is_open_to_others(&layout.dir).unwrap_or(false) {
+        tracing::warn!(
+            dir = %layout.dir.display(),
+            "other users of this machine may look into the data folder; `chmod 700` it, and `chmod -R go=` what is in it"
+        );
+    }
 }
 
 pub(super) fn lock_dir(disk: &dyn Disk, layout: &Layout) -> Result<Box<dyn DiskLock>, OpenError> {
@@ -165,6 +197,27 @@ fn check_catalogue(layout: &Layout, orphaned: bool) -> Result<(), OpenError> {
     if orphaned { Err(OpenError::CatalogueMissing { file }) } else { Ok(()) }
 }
 
+/// A catalogue that the manifest does not know is an older one, or another database's: it would have tables dropped.
+pub(super) fn check_known(
+    layout: &Layout,
+    manifest: &Peeked,
+    catalogue: Option<&Catalogue>,
+) -> Result<(), OpenError> {
+    let known = &manifest.state.catalogues;
+    if known.is_empty() || known.contains(&fingerprint(catalogue)) {
+        return Ok(());
+    }
+    let file = layout.dir.join("CATALOGUE").display().to_string();
+    if let Some(blamed) = manifest.blame(&layout.dir, &file) {
+        return Err(blamed.into());
+    }
+    let what = "it is not the one that the manifest names: it is older, or another database's".to_owned();
+    Err(match catalogue {
+        Some(_) => OpenError::CatalogueDamaged { file, offset: 0, what },
+        None => OpenError::CatalogueMissing { file },
+    })
+}
+
 /// Makes sure that a directory without a manifest holds no data, and clears what a crashed creation left.
 fn begin_empty(disk: &dyn Disk, layout: &Layout, shards: usize) -> Result<Replayed, OpenError> {
     let missing = || OpenError::ManifestMissing { dir: layout.dir.display().to_string() };
@@ -178,7 +231,8 @@ fn begin_empty(disk: &dyn Disk, layout: &Layout, shards: usize) -> Result<Replay
         return Err(missing());
     }
     let mut records = 0;
-    recover_log(disk, &layout.log, 1, |_, _| records += 1).map_err(|_| missing())?;
+    let bounds = LogBounds { oldest: 1, closed: true };
+    recover_log(disk, &layout.log, bounds, |_, _| records += 1).map_err(|_| missing())?;
     if records > 0 {
         return Err(missing());
     }

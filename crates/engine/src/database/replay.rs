@@ -4,14 +4,16 @@
 //! Mutations of one shard are applied in the order of the log, so the outcome does not depend on the threads.
 
 use super::error::OpenError;
-use crate::log::{LogOpenError, LogRecovery, LoggedMutation, NO_BALLOT, Pin, Pins, Record, recover_log};
+use crate::log::{
+    LogBounds, LogOpenError, LogRecovery, LoggedMutation, NO_BALLOT, Pin, Pins, Record, recover_log,
+};
 use crate::memtable::Memtable;
 use model::key::token_of;
 use rt::Disk;
+use rt::threads::{ScopedJoinHandle, scope};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::thread::ScopedJoinHandle;
 use store::mutation::Entries;
 use store::{TableConfig, TableId};
 
@@ -55,6 +57,7 @@ impl Batch {
     fn apply(&self, tables: &mut Memtables, seal_bytes: usize) {
         let mut start = 0;
         for part in &self.mutations {
+            assert!(start < part.prefix_end && part.prefix_end <= part.end, "a mutation has a partition");
             let (prefix, entries) =
                 (&self.bytes[start..part.prefix_end], &self.bytes[part.prefix_end..part.end]);
             put(tables, part.table, (prefix, entries), part.segment, seal_bytes);
@@ -75,8 +78,7 @@ pub(super) struct Replayed {
 pub(super) struct ReplayPlan<'a> {
     pub disk: &'a dyn Disk,
     pub dir: &'a Path,
-    /// The first segment to read.
-    pub oldest: u64,
+    pub bounds: LogBounds,
     pub shards: usize,
     /// A memtable that holds more than this is full.
     pub seal_bytes: usize,
@@ -102,6 +104,7 @@ pub(super) fn replay_log(plan: &ReplayPlan<'_>) -> Result<Replayed, OpenError> {
         false => replay_in_threads(plan),
     };
     let (recovery, ballot, skipped) = found?;
+    assert_eq!(memtables.len(), plan.shards, "a set of memtables per shard");
     Ok(Replayed { recovery, memtables, ballot, skipped })
 }
 
@@ -110,7 +113,7 @@ type Found = Result<(LogRecovery, i64, u64), LogOpenError>;
 fn read_log(plan: &ReplayPlan<'_>, mut apply: impl FnMut(usize, u64, LoggedMutation<'_>)) -> Found {
     let incarnations: BTreeMap<TableId, u32> = plan.tables.iter().map(|t| (t.id, t.incarnation)).collect();
     let (mut ballot, mut skipped) = (NO_BALLOT, 0);
-    let recovery = recover_log(plan.disk, plan.dir, plan.oldest, |segment, record| {
+    let recovery = recover_log(plan.disk, plan.dir, plan.bounds, |segment, record| {
         let Record::Commit { ballot: given, mutations } = record else { return };
         ballot = ballot.max(given);
         for mutation in mutations {
@@ -125,7 +128,7 @@ fn read_log(plan: &ReplayPlan<'_>, mut apply: impl FnMut(usize, u64, LoggedMutat
 }
 
 fn replay_in_threads(plan: &ReplayPlan<'_>) -> (Found, ShardMemtables) {
-    std::thread::scope(|scope| {
+    scope(|scope| {
         let mut lanes: Vec<(Batch, SyncSender<Batch>)> = Vec::new();
         let mut threads: Vec<ScopedJoinHandle<'_, Memtables>> = Vec::new();
         for _ in 0..plan.shards {

@@ -10,6 +10,7 @@ use crate::manifest::{FileId, Manifest};
 use crate::metrics::Metrics;
 use crate::shard::Errand;
 use crate::table::Table;
+use observe::Windows;
 use rt::{Clock, Disk, Mail};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -35,6 +36,8 @@ pub(crate) struct Shared {
     pub stopping: AtomicBool,
     /// What each shard's cache has counted, as of some moment ago.
     pub cache_counts: Vec<Mutex<CacheCounts>>,
+    /// Which partitions were hot on each shard, as of some moment ago.
+    pub heat: Vec<Mutex<Windows>>,
 }
 
 impl Shared {
@@ -46,6 +49,7 @@ impl Shared {
 
     /// The manifest says that the log begins here: older segments can go.
     pub fn log_may_begin(&self, segment: u64) {
+        assert!(segment <= self.manifest.log_begins(), "segments go when the manifest says so, not before");
         self.log_begins.fetch_max(segment, Ordering::AcqRel);
         self.log.retire_before(segment);
     }

@@ -3,7 +3,7 @@
 //! The manifest of the snapshot is written last and says "closed", so a snapshot that was cut off has no manifest
 //! and is no database, and a complete one needs no log.
 
-use super::catalogue::{Catalogue, write_catalogue};
+use super::catalogue::{Catalogue, fingerprint, write_catalogue};
 use super::layout::Layout;
 use super::shared::Shared;
 use crate::manifest::{FileId, Manifest, ManifestState};
@@ -42,11 +42,12 @@ pub(super) fn write_snapshot(
     }
     let state = link_files(shared, &layout).map_err(io)?;
     shared.disk.sync_dir(&layout.tables).map_err(io)?;
-    write_catalogue(&*shared.disk, target, catalogue).map_err(io)?;
+    write_catalogue(&*shared.disk, target, catalogue).map_err(|failed| io(failed.error))?;
     let files = state.files.len() as u64;
     let bytes = state.files.values().map(|file| file.bytes).sum();
     let ballot = shared.ballot.load(Ordering::Acquire).max(state.ballot);
-    let state = ManifestState { log_begins: 1, ballot, closed: true, ..state };
+    let catalogues = vec![fingerprint(Some(catalogue))];
+    let state = ManifestState { log_begins: 1, ballot, closed: true, catalogues, ..state };
     Manifest::write_copy(shared.disk.clone(), target, state)
         .map_err(|error| StoreError::Io { context: error.to_string() })?;
     Ok(Snapshot { files, bytes })
@@ -71,6 +72,10 @@ fn link_files(shared: &Shared, layout: &Layout) -> io::Result<ManifestState> {
             for id in linked.iter().filter(|id| !state.files.contains_key(id)) {
                 shared.disk.remove(&layout.table(*id))?;
             }
+            assert!(
+                state.files.keys().all(|id| linked.contains(id)),
+                "a snapshot has every file that it names"
+            );
             return Ok(state);
         }
     }

@@ -4,9 +4,10 @@ use super::catalogue::read_catalogue;
 use super::error::OpenError;
 use super::files::open_file;
 use super::layout::Layout;
-use super::open::{catalogue_error, lock_dir};
+use super::open::{catalogue_error, check_known, lock_dir, log_bounds};
+use crate::log::LogOpenError;
 use crate::log::scan::{SegmentEnd, scan_segment};
-use crate::log::{LogOpenError, segment};
+use crate::log::survey::{Needed, survey};
 use crate::manifest::{FileRecord, Manifest, Peeked};
 use rt::Disk;
 use std::path::Path;
@@ -60,21 +61,26 @@ pub fn verify(
         let file = dir.join("MANIFEST").display().to_string();
         report.torn.push(TornEnd { file, offset });
     }
+    verify_log(disk, &layout, &manifest, &mut report);
     match read_catalogue(disk, dir) {
-        Ok(Some(_)) => report.files += 1,
-        Ok(None) if state.files.is_empty() => {}
+        Ok(Some(catalogue)) => {
+            report.files += 1;
+            report.problems.extend(check_known(&layout, &manifest, Some(&catalogue)).err());
+        }
+        Ok(None) if state.files.is_empty() && report.log_records == 0 => {
+            report.problems.extend(check_known(&layout, &manifest, None).err());
+        }
         Ok(None) => {
             let file = dir.join("CATALOGUE").display().to_string();
             report.problems.push(OpenError::CatalogueMissing { file });
         }
         Err(error) => report.problems.push(catalogue_error(&layout, error)),
     }
-    verify_log(disk, &layout, &manifest, &mut report);
-    let bytes = state.files.values().map(|file| file.bytes).sum();
+    let bytes = state.files.values().map(|file| file.bytes).fold(0, u64::saturating_add);
     let mut now = VerifyProgress { files: state.files.len() as u64, bytes, ..VerifyProgress::default() };
     for record in state.files.values() {
         let before = now.bytes_done;
-        let mut done = |bytes| progress(VerifyProgress { bytes_done: before + bytes, ..now });
+        let mut done = |bytes| progress(VerifyProgress { bytes_done: before.saturating_add(bytes), ..now });
         match verify_table(disk, &layout, record, &mut done) {
             Ok(entries) => report.entries += entries,
             Err(OpenError::FileMissing { file }) => {
@@ -84,9 +90,9 @@ pub fn verify(
             Err(problem) => report.problems.push(problem),
         }
         report.files += 1;
-        report.bytes += record.bytes;
+        report.bytes = report.bytes.saturating_add(record.bytes);
         now.files_done += 1;
-        now.bytes_done += record.bytes;
+        now.bytes_done = now.bytes_done.saturating_add(record.bytes);
         progress(now);
     }
     // The manifest itself.
@@ -107,41 +113,30 @@ pub(super) fn verify_table(
     verified.map(|verified| verified.entries).map_err(|error| OpenError::Table { file: file(), error })
 }
 
-/// The log segments that the manifest needs, in order; an error when one is missing.
+/// The log segments that the manifest needs, and what they must be like.
 pub(super) fn needed_segments(
     disk: &dyn Disk,
     layout: &Layout,
     manifest: &Peeked,
-) -> Result<Vec<u64>, OpenError> {
-    let names = disk.list(&layout.log).map_err(OpenError::io(layout.log.display()))?;
-    let (oldest, closed) = (manifest.state.log_begins, manifest.state.closed);
-    let mut ids: Vec<u64> = names.iter().filter_map(|name| segment::parse_segment_name(name)).collect();
-    ids.retain(|id| *id >= oldest);
-    ids.sort();
-    let gap = (oldest..).zip(&ids).find(|(expected, id)| expected != *id).map(|(expected, _)| expected);
-    let missing = if ids.is_empty() && !closed { Some(oldest) } else { gap };
-    match missing {
-        None => Ok(ids),
-        Some(id) => {
-            let file = layout.log.join(segment::segment_name(id)).display().to_string();
+) -> Result<Vec<Needed>, OpenError> {
+    match survey(disk, &layout.log, log_bounds(&manifest.state)) {
+        Ok(survey) => Ok(survey.segments),
+        Err(LogOpenError::MissingSegment { file }) => {
             let blamed = manifest.blame(&layout.dir, &file).map(OpenError::from);
             Err(blamed.unwrap_or_else(|| LogOpenError::MissingSegment { file }.into()))
         }
+        Err(error) => Err(error.into()),
     }
 }
 
 /// Reads one log segment; how many records it has, and where it is torn.
-pub(super) fn verify_segment(
-    disk: &dyn Disk,
-    path: &Path,
-    id: u64,
-    last: bool,
-) -> Result<(u64, Option<TornEnd>), OpenError> {
-    let file = path.display().to_string();
-    let io = |error| LogOpenError::Io { file: file.clone(), error };
-    let bytes = disk.open(path).and_then(|open| open.read_all()).map_err(io)?;
-    let mut records = 0;
-    let end = scan_segment(&bytes, id, &file, last, |_, _| records += 1).map_err(LogOpenError::Damage)?;
+pub(super) fn verify_segment(disk: &dyn Disk, segment: &Needed) -> Result<(u64, Option<TornEnd>), OpenError> {
+    let bytes = segment.read(disk)?;
+    let (file, mut records) = (segment.name(), 0);
+    let end = scan_segment(&bytes, segment.id, &file, segment.expected, |_, record| {
+        records += u64::from(!record.is_mark());
+    })
+    .map_err(LogOpenError::Damage)?;
     let torn = match end {
         SegmentEnd::Open { at, torn: true } => Some(TornEnd { file, offset: u64::from(at) }),
         _ => None,
@@ -150,14 +145,13 @@ pub(super) fn verify_segment(
 }
 
 fn verify_log(disk: &dyn Disk, layout: &Layout, manifest: &Peeked, report: &mut VerifyReport) {
-    let ids = match needed_segments(disk, layout, manifest) {
-        Ok(ids) => ids,
+    let segments = match needed_segments(disk, layout, manifest) {
+        Ok(segments) => segments,
         Err(error) => return report.problems.push(error),
     };
-    for &id in &ids {
-        let path = layout.log.join(segment::segment_name(id));
+    for segment in &segments {
         report.files += 1;
-        match verify_segment(disk, &path, id, ids.last() == Some(&id)) {
+        match verify_segment(disk, segment) {
             Ok((records, torn)) => {
                 report.log_records += records;
                 report.torn.extend(torn);

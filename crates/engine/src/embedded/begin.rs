@@ -25,8 +25,10 @@ impl EmbeddedStore {
     /// Logs the commit if that needs no waiting, and gives its number; `None`: nothing has happened, the commit is
     /// untouched and [`store::Store::commit`] is the way.
     pub fn begin(&self, commit: &mut Commit) -> Option<Result<u64, StoreError>> {
+        let here = |key| self.shard.owner_of(key) == self.shard.index;
+        let local = commit.mutations.iter().all(|mutation| here(&mutation.key));
         let begun = self.shard.begin(commit)?;
-        self.count(true);
+        self.count(local);
         Some(begun)
     }
 

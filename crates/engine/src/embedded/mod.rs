@@ -7,15 +7,17 @@ mod begin;
 mod chunk;
 mod remote;
 
-use crate::database::catalogue::{Catalogue, write_catalogue};
+use crate::database::catalogue::Catalogue;
+use crate::database::replace::{Replaced, replace_catalogue};
 use crate::jobs::Lane;
 use crate::shard::{Errand, Shard};
+use rt::turn::Party;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 use store::{
-    CasOutcome, Commit, ConditionalCommit, Partitions, Read, ReadEnd, ReadOutcome, Sink, Store, StoreError,
-    TableConfig,
+    CasOutcome, Commit, ConditionalCommit, Decide, Horizon, Partitions, Read, ReadEnd, ReadOutcome, Sink,
+    Store, StoreError, TableConfig, Transaction,
 };
 use tokio::sync::oneshot;
 
@@ -45,6 +47,11 @@ impl EmbeddedStore {
         self.shard.configs()
     }
 
+    /// Lets [`crate::Engine::hot_partitions`] see what this shard has counted. Called about once a second.
+    pub fn show_heat(&self, now_millis: u64) {
+        self.shard.show_heat(now_millis);
+    }
+
     fn count(&self, local: bool) {
         let metrics = &self.shard.shared.metrics;
         if local { metrics.requests_local.add(1) } else { metrics.requests_remote.add(1) }
@@ -57,11 +64,12 @@ impl EmbeddedStore {
         task: impl AsyncFnOnce(Rc<Shard>) -> T + Send + 'static,
     ) -> Result<T, StoreError> {
         let (sender, receiver) = oneshot::channel();
+        let party = Party::current();
         let errand: Errand = Box::new(move |shard| {
             let shard = shard.clone();
-            tokio::task::spawn_local(async move {
+            tokio::task::spawn_local(rt::turn::paced(party, async move {
                 let _ = sender.send(task(shard).await);
-            });
+            }));
         });
         self.shard.send(owner, errand)?;
         receiver.await.map_err(|_| StoreError::Closed)
@@ -134,6 +142,23 @@ impl Store for EmbeddedStore {
         self.ask(owner, async move |shard| shard.commit_if(commit).await).await?
     }
 
+    async fn transact<D: Decide>(&self, transaction: Transaction<D>) -> Result<D::Outcome, StoreError> {
+        let Some(first) = transaction.rows.first() else {
+            return Err(StoreError::Invalid("a transaction without rows".into()));
+        };
+        let owner = self.shard.owner_of(&first.key);
+        let local = owner == self.shard.index;
+        self.count(local);
+        if local {
+            return self.shard.transact(transaction).await;
+        }
+        self.ask(owner, async move |shard| shard.transact(transaction).await).await?
+    }
+
+    async fn horizon(&self) -> Result<Horizon, StoreError> {
+        self.shard.horizon().await
+    }
+
     async fn alter(&self, catalogue: Vec<u8>, tables: Vec<TableConfig>) -> Result<(), StoreError> {
         let store = self.clone();
         // A task of its own: a change that has begun goes on when the client that asked for it is gone.
@@ -175,11 +200,15 @@ impl EmbeddedStore {
             return Err(StoreError::ReadOnly { reason: reason.to_owned() });
         }
         let next = Arc::new(Catalogue { version: current.version + 1, tables, blob });
-        let (written, job_shared) = (next.clone(), shared.clone());
-        let write = move || write_catalogue(&*job_shared.disk, &job_shared.layout.dir, &written);
-        let outcome = shared.jobs.run(Lane::Chores, write).await.ok_or(StoreError::Closed)?;
-        if let Err(error) = outcome {
-            return Err(self.undo_alter(&mut current, &error).await);
+        let (written, old, job_shared) = (next.clone(), current.clone(), shared.clone());
+        let replace = move || replace_catalogue(&job_shared, &old, &written);
+        match shared.jobs.run(Lane::Chores, replace).await.ok_or(StoreError::Closed)? {
+            Ok(()) => {}
+            Err(Replaced::Not(error)) => return Err(error),
+            Err(Replaced::Back { version, error }) => {
+                current.version = version;
+                return Err(error);
+            }
         }
         let mut dropped = Vec::new();
         for owner in 0..self.shards() {
@@ -190,19 +219,5 @@ impl EmbeddedStore {
         *current = (*next).clone();
         shared.drop_files(dropped);
         Ok(())
-    }
-
-    /// The new catalogue may or may not be on disk: writes the old one again under a newer version. If that fails
-    /// too, nobody knows what the next open will find, so nothing more may be acknowledged.
-    async fn undo_alter(&self, current: &mut Catalogue, error: &std::io::Error) -> StoreError {
-        let shared = self.shard.shared.clone();
-        current.version += 2;
-        let (old, job_shared) = (current.clone(), shared.clone());
-        let write = move || write_catalogue(&*job_shared.disk, &job_shared.layout.dir, &old);
-        let outcome = shared.jobs.run(Lane::Chores, write).await;
-        if !matches!(outcome, Some(Ok(()))) {
-            shared.log.fail(format!("writing the catalogue failed: {error}"));
-        }
-        StoreError::Io { context: format!("writing the catalogue: {error}") }
     }
 }

@@ -4,11 +4,12 @@
 //! A job that panics is logged and does not take its lane down.
 
 use crate::metrics::Metrics;
+use rt::Moment;
+use rt::threads::{self, JoinHandle};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Work of different urgency does not wait for each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +43,7 @@ struct Queue {
 struct QueueState {
     ready: VecDeque<Job>,
     /// Jobs that wait for a moment (retries). Few, so a list will do.
-    delayed: Vec<(Instant, Job)>,
+    delayed: Vec<(Moment, Job)>,
     closing: bool,
 }
 
@@ -63,7 +64,7 @@ impl Jobs {
         for (lane, queue) in LANES.iter().zip(&lanes).filter(|_| !inline) {
             let name = format!("{lane:?}").to_lowercase();
             let queue = queue.clone();
-            threads.push(std::thread::Builder::new().name(name).spawn(move || queue.work())?);
+            threads.push(threads::start(&name, move || queue.work())?);
         }
         Ok(Jobs { lanes, threads: Mutex::new(threads), inline, metrics })
     }
@@ -86,7 +87,7 @@ impl Jobs {
         }
         let job = self.counted(job);
         let queue = &self.lanes[lane as usize];
-        lock(&queue.state).delayed.push((Instant::now() + delay, job));
+        lock(&queue.state).delayed.push((Moment::now() + delay, job));
         queue.changed.notify_one();
     }
 
@@ -148,7 +149,7 @@ impl Queue {
     fn next(&self) -> Option<Job> {
         let mut state = lock(&self.state);
         loop {
-            let now = Instant::now();
+            let now = Moment::now();
             if let Some(due) = state.delayed.iter().position(|(at, _)| *at <= now) {
                 let (_, job) = state.delayed.swap_remove(due);
                 return Some(job);
@@ -159,7 +160,7 @@ impl Queue {
             if state.closing {
                 return None;
             }
-            let next_due = state.delayed.iter().map(|(at, _)| at.saturating_duration_since(now)).min();
+            let next_due = state.delayed.iter().map(|(at, _)| at.since(now)).min();
             state = match next_due {
                 Some(wait) => {
                     self.changed.wait_timeout(state, wait).map_or_else(|e| e.into_inner().0, |(s, _)| s)

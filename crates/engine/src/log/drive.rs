@@ -6,16 +6,20 @@
 //! before it leaves, so nothing stays behind); the log thread only syncs and goes to the next segment.
 //! Inline, every submission drives: for tests.
 
-use super::group::{Durability, Log, Progress, lock};
+use super::group::{Durability, Log, NOT_STALLED, Progress, Stall, lock};
 use super::pins::Pin;
 use super::writer::LogWriter;
+use rt::{Moment, threads};
 use std::io;
 use std::sync::TryLockError;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// How often the log thread looks whether a full disk has room again.
-const FULL_RETRY: Duration = Duration::from_millis(100);
+/// How often the log thread tries again what failed for a reason that may pass: a full disk, no descriptors.
+const RETRY: Duration = Duration::from_millis(100);
+
+/// Attempts without a thread that could wait.
+const INLINE_ATTEMPTS: u32 = 4;
 
 /// A log that has had nothing to do for so long says what is durable (see [`LogWriter::mark`]).
 const MARK_AFTER: Duration = Duration::from_millis(50);
@@ -36,23 +40,25 @@ pub(super) struct Driver {
     taken: Vec<u8>,
     /// Per shard: the last number appended to the current segment and not yet published.
     appended: Vec<Option<u64>>,
+    /// Records are in the writer's buffer because writing them failed for a reason that may pass.
+    held_up: bool,
 }
 
 impl Driver {
     pub fn new(writer: LogWriter, pin: Pin, shards: usize) -> Driver {
-        Driver { writer, pin, taken: Vec::new(), appended: vec![None; shards] }
+        Driver { writer, pin, taken: Vec::new(), appended: vec![None; shards], held_up: false }
     }
 }
 
 impl Log {
     /// Body of the log thread.
     pub fn run(&self) {
-        let _ = self.thread.set(std::thread::current());
+        let _ = self.thread.set(threads::current());
         let interval = match self.durability {
             Durability::Sync => None,
             Durability::Periodic { interval_ms } => Some(Duration::from_millis(interval_ms.max(1))),
         };
-        let mut last_sync = Instant::now();
+        let mut last_sync = Moment::now();
         loop {
             self.signalled.store(false, Ordering::Release);
             let (requested, passed, closing) = {
@@ -60,10 +66,21 @@ impl Log {
                 (barrier.requested, barrier.passed, barrier.closing)
             };
             let due = interval.is_some_and(|interval| last_sync.elapsed() >= interval);
-            let worked = self.drive(&mut lock(&self.driver), false);
+            let (worked, held_up) = {
+                let mut driver = lock(&self.driver);
+                (self.drive(&mut driver, false), driver.held_up)
+            };
+            if held_up && self.failed.get().is_none() {
+                match closing {
+                    true => self.fail("closed while the commit log waited to be written".to_owned()),
+                    // Nobody who waits for a sync may go on yet.
+                    false => threads::park_timeout(RETRY),
+                }
+                continue;
+            }
             if requested > passed || closing || due {
                 self.sync_written();
-                last_sync = Instant::now();
+                last_sync = Moment::now();
                 lock(&self.barrier).passed = requested;
                 self.barrier_passed.notify_all();
             }
@@ -76,9 +93,9 @@ impl Log {
             }
             match interval {
                 _ if closing => return,
-                Some(interval) => std::thread::park_timeout(interval),
-                None if lock(&self.driver).writer.wants_mark() => std::thread::park_timeout(MARK_AFTER),
-                None => std::thread::park(),
+                Some(interval) => threads::park_timeout(interval),
+                None if lock(&self.driver).writer.wants_mark() => threads::park_timeout(MARK_AFTER),
+                None => threads::park(),
             }
             if !self.signalled.load(Ordering::Acquire) {
                 self.mark();
@@ -89,10 +106,14 @@ impl Log {
     /// Nothing has happened for a while.
     pub fn mark(&self) {
         let mut driver = lock(&self.driver);
-        if driver.writer.wants_mark()
-            && let Err(error) = driver.writer.mark()
-        {
-            self.fail(error.to_string());
+        if !driver.writer.wants_mark() {
+            return;
+        }
+        match driver.writer.mark() {
+            Ok(()) => {}
+            // It is in the buffer and goes with the next group.
+            Err(error) if rt::may_pass(&error) => {}
+            Err(error) => self.fail(error.to_string()),
         }
     }
 
@@ -191,17 +212,42 @@ impl Log {
             worked = true;
             self.append_taken(driver, shard, before)?;
         }
-        driver.writer.write()?;
+        if !self.write_buffer(driver)? {
+            return Ok(false);
+        }
         let sync = force_sync || self.durability == Durability::Sync;
         if sync && driver.writer.has_unsynced() {
             driver.writer.sync()?;
             self.metrics.log_syncs.add(1);
         }
-        if worked {
+        if worked || driver.held_up {
+            driver.held_up = false;
             self.metrics.log_groups.add(1);
             self.publish(driver);
         }
         Ok(worked)
+    }
+
+    /// Hands what is buffered to the file. `false`: not now. It stays in the buffer, the log thread tries again, and new
+    /// commits are refused as overload meanwhile.
+    fn write_buffer(&self, driver: &mut Driver) -> io::Result<bool> {
+        if self.mode == Mode::Inline {
+            return self.patiently(|| driver.writer.write()).map(|()| true);
+        }
+        match driver.writer.write() {
+            Err(error) if rt::may_pass(&error) => {
+                driver.held_up = true;
+                self.stall(&error);
+                self.signal();
+                Ok(false)
+            }
+            outcome => {
+                if driver.held_up {
+                    self.stalled.store(NOT_STALLED, Ordering::Release);
+                }
+                outcome.map(|()| true)
+            }
+        }
     }
 
     /// Appends the records taken from a shard's queue, going to the next segment when one is full.
@@ -218,45 +264,63 @@ impl Log {
             driver.appended[shard] = Some(number);
             rest = next;
         }
+        assert!(rest.is_empty(), "everything that was queued is appended");
         self.metrics.log_records.add(number - before);
         self.metrics.log_bytes.add(taken.len() as u64);
         driver.taken = taken;
         Ok(())
     }
 
+    /// Goes to the next segment, which is there before the full one is sealed. Only the log thread comes here (or, inline,
+    /// the caller), so it may wait.
     fn next_segment(&self, driver: &mut Driver) -> io::Result<()> {
-        driver.writer.seal()?;
+        self.patiently(|| driver.writer.prepare_next())?;
+        self.patiently(|| driver.writer.seal())?;
         self.metrics.log_syncs.add(1);
         self.publish(driver);
-        self.begin_segment(driver)?;
+        driver.writer.next_segment()?;
         self.metrics.log_segments_created.add(1);
         let pin = self.pins.pin(driver.writer.segment());
         std::mem::replace(&mut driver.pin, pin).release();
-        if let Some(want_spare) = self.want_spare.get() {
-            want_spare();
+        if let Some(want_next) = self.want_next.get() {
+            want_next();
         }
         Ok(())
     }
 
-    /// A full disk is no failure: nothing has been written to the new segment yet, so the log thread waits for
-    /// room while new commits are refused as overload.
-    fn begin_segment(&self, driver: &mut Driver) -> io::Result<()> {
+    /// Tries until it succeeds or fails for good; new commits are refused as overload meanwhile. Gives up when the log is
+    /// closed.
+    fn patiently(&self, mut attempt: impl FnMut() -> io::Result<()>) -> io::Result<()> {
+        let mut attempts = 0;
         loop {
-            match driver.writer.next_segment() {
-                Err(error) if error.kind() == io::ErrorKind::StorageFull && self.mode != Mode::Inline => {
-                    if !self.stalled.swap(true, Ordering::AcqRel) {
-                        tracing::error!(%error, "the disk is full; commits wait for room");
-                    }
-                    if lock(&self.barrier).closing {
+            attempts += 1;
+            match attempt() {
+                Err(error) if rt::may_pass(&error) => {
+                    let give_up = match self.mode {
+                        Mode::Inline => attempts == INLINE_ATTEMPTS,
+                        Mode::Thread | Mode::Helping => lock(&self.barrier).closing,
+                    };
+                    if give_up {
                         return Err(error);
                     }
-                    std::thread::sleep(FULL_RETRY);
+                    if self.mode != Mode::Inline {
+                        self.stall(&error);
+                        threads::pause(RETRY);
+                    }
                 }
                 outcome => {
-                    self.stalled.store(false, Ordering::Release);
+                    self.stalled.store(NOT_STALLED, Ordering::Release);
                     return outcome;
                 }
             }
+        }
+    }
+
+    /// Has new commits refused until what failed succeeds.
+    fn stall(&self, error: &io::Error) {
+        let stall = Stall::of(error);
+        if self.stalled.swap(stall as u8, Ordering::AcqRel) != stall as u8 {
+            tracing::error!(%error, "{}; commits wait until that has passed", stall.reason());
         }
     }
 

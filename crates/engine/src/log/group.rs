@@ -12,11 +12,11 @@ use super::pins::{Pin, Pins};
 use super::segment::SegmentFiles;
 use super::writer::LogWriter;
 use crate::metrics::Metrics;
+use rt::threads::Thread;
 use std::collections::VecDeque;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread::Thread;
 use tokio::sync::Notify;
 
 /// Records of one shard that wait for the driver; beyond this, commits are refused as overload.
@@ -42,8 +42,8 @@ pub struct Progress {
 #[derive(Debug, PartialEq, Eq)]
 pub enum SubmitError {
     QueueFull,
-    /// The disk is full; nothing was queued.
-    DiskFull,
+    /// The log waits for something that may pass, which is named; nothing was queued.
+    Stalled(&'static str),
     TooLarge {
         bytes: usize,
         limit: usize,
@@ -58,8 +58,8 @@ pub struct Log {
     pub(super) files: Arc<SegmentFiles>,
     pub(super) pins: Pins,
     pub(super) failed: OnceLock<String>,
-    /// The disk is full: the log waits.
-    pub(super) stalled: AtomicBool,
+    /// What the log waits for: a [`Stall`] or [`NOT_STALLED`].
+    pub(super) stalled: AtomicU8,
     pub(super) metrics: Arc<Metrics>,
     /// Set by whoever has work for the log thread; cleared by it before it looks.
     pub(super) signalled: AtomicBool,
@@ -70,8 +70,8 @@ pub struct Log {
     first_live: Mutex<u64>,
     pub(super) mode: Mode,
     pub(super) driver: Mutex<Driver>,
-    /// Called by the driver when it has taken a segment: another spare one is wanted.
-    pub(super) want_spare: OnceLock<Box<dyn Fn() + Send + Sync>>,
+    /// Called by the driver when it has begun a segment: the next one is wanted.
+    pub(super) want_next: OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
 
 #[derive(Default)]
@@ -109,6 +109,7 @@ impl Log {
         metrics: Arc<Metrics>,
         options: LogOptions,
     ) -> io::Result<Arc<Log>> {
+        assert!(options.segment >= options.first_live, "a log goes on behind what it has");
         let pin = pins.pin(options.segment);
         let writer = LogWriter::begin(files.clone(), options.segment)?;
         metrics.log_segments_created.add(1);
@@ -124,7 +125,7 @@ impl Log {
             files,
             pins,
             failed: OnceLock::new(),
-            stalled: AtomicBool::new(false),
+            stalled: AtomicU8::new(NOT_STALLED),
             metrics,
             signalled: AtomicBool::new(false),
             thread: OnceLock::new(),
@@ -133,7 +134,7 @@ impl Log {
             first_live: Mutex::new(options.first_live),
             mode,
             driver: Mutex::new(Driver::new(writer, pin, options.shards)),
-            want_spare: OnceLock::new(),
+            want_next: OnceLock::new(),
         };
         Ok(Arc::new(log))
     }
@@ -144,8 +145,9 @@ impl Log {
         if let Some(reason) = self.failed.get() {
             return Err(SubmitError::Failed(reason.clone()));
         }
-        if self.stalled.load(Ordering::Acquire) {
-            return Err(SubmitError::DiskFull);
+        let stalled = self.stalled.load(Ordering::Acquire);
+        if stalled != NOT_STALLED {
+            return Err(SubmitError::Stalled(Stall::from_u8(stalled).reason()));
         }
         let number = {
             let mut queue = lock(&self.queues[shard]);
@@ -262,9 +264,9 @@ impl Log {
         self.barrier_passed.notify_all();
     }
 
-    /// Who prepares spare segments in the background; without it a new segment is made when it is needed.
-    pub fn on_want_spare(&self, want_spare: impl Fn() + Send + Sync + 'static) {
-        let _ = self.want_spare.set(Box::new(want_spare));
+    /// Who prepares the next segment in the background; without it, it is made when it is needed.
+    pub fn on_want_next(&self, want_next: impl Fn() + Send + Sync + 'static) {
+        let _ = self.want_next.set(Box::new(want_next));
     }
 
     /// The log has ended in good order: its spare segments go too.
@@ -274,10 +276,46 @@ impl Log {
         }
     }
 
-    /// Prepares a spare segment; for a background thread.
-    pub fn prepare_spare(&self) {
-        if let Err(error) = self.files.prepare_spare() {
-            tracing::warn!(%error, "no spare log segment could be prepared");
+    /// Prepares the next segment; for a background thread.
+    pub fn prepare_next(&self) {
+        if let Err(error) = self.files.prepare_next() {
+            tracing::warn!(%error, "the next log segment could not be prepared ahead");
+        }
+    }
+}
+
+/// The log does not wait for anything.
+pub(super) const NOT_STALLED: u8 = 0;
+
+/// What a log waits for that may pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stall {
+    Room = 1,
+    Descriptors = 2,
+    Other = 3,
+}
+
+impl Stall {
+    pub fn of(error: &io::Error) -> Stall {
+        match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Stall::Room,
+            _ if error.raw_os_error().is_some() && error.kind() != io::ErrorKind::Interrupted => {
+                Stall::Descriptors
+            }
+            _ => Stall::Other,
+        }
+    }
+
+    pub fn from_u8(stall: u8) -> Stall {
+        let known = [Stall::Room, Stall::Descriptors].into_iter().find(|known| *known as u8 == stall);
+        known.unwrap_or(Stall::Other)
+    }
+
+    pub fn reason(self) -> &'static str {
+        match self {
+            Stall::Room => "the disk is full",
+            Stall::Descriptors => "the process has no file descriptors left",
+            Stall::Other => "the disk does not answer",
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The commit log: one per database, one record per commit, written in groups (docs/format/log.md).
 //!
 //! Reading order: `format` and `record` (bytes), `segment` (files), `writer` (append and sync), `group`
-//! (many shards, one writer), `scan` and `recovery` (reading back), `pins` (when a segment may go).
+//! (many shards, one writer), `scan`, `survey` and `recovery` (reading back), `pins` (when a segment may go).
 
 mod drive;
 pub mod format;
@@ -11,6 +11,7 @@ pub mod record;
 pub mod recovery;
 pub mod scan;
 pub mod segment;
+pub mod survey;
 pub mod writer;
 
 #[cfg(test)]
@@ -19,6 +20,6 @@ mod tests;
 pub use group::{Durability, Log, LogOptions, Progress, SubmitError};
 pub use pins::{Pin, Pins};
 pub use record::{LoggedMutation, NO_BALLOT, Record};
-pub use recovery::{LogOpenError, LogRecovery, recover_log};
+pub use recovery::{LogBounds, LogOpenError, LogRecovery, recover_log};
 pub use scan::LogDamage;
 pub use segment::SegmentFiles;

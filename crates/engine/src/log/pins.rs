@@ -58,6 +58,7 @@ impl Pin {
             return;
         }
         let mut counts = self.pins.counts();
+        assert!(counts.contains_key(&self.segment), "a pin that holds is counted");
         if let Some(count) = counts.get_mut(&self.segment) {
             *count -= 1;
             if *count == 0 {

@@ -1,5 +1,5 @@
-//! Payloads of log records: a commit with its mutations, or the mark that a segment is complete
-//! (layout: docs/format/log.md).
+//! Payloads of log records: a commit with its mutations, the mark that a segment is complete, or a note about the
+//! segment before (layout: docs/format/log.md).
 //!
 //! Decoding never panics; mutations are checked before anything uses them.
 
@@ -10,6 +10,7 @@ use store::{Mutation, TableId};
 
 const COMMIT: u8 = 1;
 const SEAL: u8 = 2;
+const NOTE: u8 = 3;
 
 /// The ballot of a commit without conditions.
 pub const NO_BALLOT: i64 = i64::MIN;
@@ -20,7 +21,8 @@ pub fn begin_commit(out: &mut Vec<u8>, ballot: i64) {
 }
 
 pub fn put_mutation(out: &mut Vec<u8>, incarnation: u32, mutation: &Mutation) {
-    debug_assert!(mutation.deferred.is_empty());
+    assert!(mutation.deferred.is_empty(), "logs hold results, never operations");
+    debug_assert!(mutation.check(), "what is logged can be replayed");
     vint::put(out, u64::from(mutation.table.0));
     vint::put(out, u64::from(incarnation));
     vint::put_slice(out, mutation.key.prefix());
@@ -31,11 +33,18 @@ pub fn seal() -> [u8; 1] {
     [SEAL]
 }
 
+/// Stands alone in a segment that is not begun yet: so many bytes of the one before it are durable.
+pub fn note(synced: u32) -> [u8; 5] {
+    let [a, b, c, d] = synced.to_le_bytes();
+    [NOTE, a, b, c, d]
+}
+
 /// A record, lent by the bytes it lies in; checked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Record<'a> {
     Commit { ballot: i64, mutations: Mutations<'a> },
     Seal,
+    Note { synced: u32 },
 }
 
 /// The mutations of a commit.
@@ -65,6 +74,7 @@ impl<'a> Record<'a> {
         let (&kind, mut rest) = payload.split_first()?;
         match kind {
             SEAL if rest.is_empty() => Some(Record::Seal),
+            NOTE => Some(Record::Note { synced: u32::from_le_bytes(rest.try_into().ok()?) }),
             COMMIT => {
                 let ballot = vint::take_signed(&mut rest)?;
                 let mutations = Mutations { rest };
@@ -123,6 +133,8 @@ mod tests {
             assert_eq!(Record::decode(&bytes[..cut]).is_some(), cut == one, "cut at {cut}");
         }
         assert_eq!(Record::decode(&seal()), Some(Record::Seal));
+        assert_eq!(Record::decode(&note(77)), Some(Record::Note { synced: 77 }));
+        assert_eq!(Record::decode(&note(77)[..4]), None);
         assert_eq!(Record::decode(&[9]), None);
         assert_eq!(Record::decode(&[]), None);
     }

@@ -1,12 +1,13 @@
 //! Reading a segment back, and telling a torn tail from damage.
 //!
 //! A segment that was completed ends with a seal; everything before it was durable, so anything
-//! unreadable before the seal is damage. The last segment may end anywhere: the first unreadable record is a
-//! torn tail, unless a readable record further on says (`Frame::synced`) that this place was already durable
-//! when it was written; then it is damage. Damage is refused, a torn tail was never acknowledged.
+//! unreadable before the seal is damage. The segment that took records last may end anywhere: the first unreadable record
+//! is a torn tail, unless a readable record further on (`Frame::synced`) or the segment ahead (`Record::Note`) says that
+//! this place was already durable; then it is damage. Damage is refused, a torn tail was never acknowledged.
+//! A file shorter than its header says was cut: it was filled before the header was written.
 //! What cannot be told apart: damage to the very last group of records, which nothing was written after.
 
-use super::format::{FRAME_LEN, Frame, RECORDS_AT, is_segment_header};
+use super::format::{FRAME_LEN, Frame, Header, RECORDS_AT, read_header};
 use super::record::Record;
 use std::fmt;
 
@@ -42,16 +43,51 @@ pub enum SegmentEnd {
         at: u32,
         torn: bool,
     },
-    /// Not even the header was finished, and no record follows: nothing was ever written here.
-    Unused,
 }
 
-/// Visits every record of the segment in order. `last`: no later segment exists.
+/// What the other segments and the manifest say about one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Expected {
+    /// Records were written behind it, so it was sealed.
+    pub sealed: bool,
+    /// So many bytes were durable, says the segment ahead.
+    pub durable: u32,
+}
+
+/// Whether the segment has any record but a note, whatever precedes it.
+pub fn has_records(bytes: &[u8], segment: u64) -> bool {
+    later_record(bytes, segment, RECORDS_AT, |_, payload| {
+        !matches!(Record::decode(payload), Some(Record::Note { .. }))
+    })
+    .is_some()
+}
+
+/// What a segment without records says about the one before it: how many bytes were durable.
+pub fn note_in(bytes: &[u8], segment: u64) -> u32 {
+    match Frame::decode(bytes, segment, RECORDS_AT).and_then(|(_, payload)| Record::decode(payload)) {
+        Some(Record::Note { synced }) => synced,
+        _ => 0,
+    }
+}
+
+/// The header of a segment that was begun: it and the file's full length were durable before anything else.
+pub fn check_header(bytes: &[u8], segment: u64, file: &str) -> Result<Header, LogDamage> {
+    let damage = |offset: u64, what: String| LogDamage { file: file.to_owned(), offset, what };
+    let header = read_header(bytes, segment)
+        .ok_or_else(|| damage(0, "the segment's header is unreadable".to_owned()))?;
+    if (bytes.len() as u64) < u64::from(header.capacity) {
+        let what = format!("the file ends here; it was {} bytes long", header.capacity);
+        return Err(damage(bytes.len() as u64, what));
+    }
+    Ok(header)
+}
+
+/// Visits every record of the segment in order.
 pub fn scan_segment(
     bytes: &[u8],
     segment: u64,
     file: &str,
-    last: bool,
+    expected: Expected,
     mut visit: impl FnMut(&Frame, Record<'_>),
 ) -> Result<SegmentEnd, LogDamage> {
     let damage = |offset: u32, what: &str| LogDamage {
@@ -59,35 +95,38 @@ pub fn scan_segment(
         offset: u64::from(offset),
         what: what.to_owned(),
     };
-    if !is_segment_header(bytes, segment) {
-        let record_follows = later_record(bytes, segment, RECORDS_AT, |_| true).is_some();
-        return match last && !record_follows {
-            true => Ok(SegmentEnd::Unused),
-            false => Err(damage(0, "the segment's header is unreadable")),
-        };
-    }
+    check_header(bytes, segment, file)?;
     let mut at = RECORDS_AT;
     while let Some((frame, payload)) = Frame::decode(bytes, segment, at) {
         match Record::decode(payload) {
             Some(Record::Seal) => return Ok(SegmentEnd::Sealed),
+            // Written while the segment was ahead, and overwritten by its first record.
+            Some(Record::Note { .. }) => break,
             Some(record) => visit(&frame, record),
             None => return Err(damage(at, "a record with a right checksum is not understood")),
         }
         at += FRAME_LEN + frame.length;
     }
-    if !last {
+    if expected.sealed {
         return Err(damage(at, "a record is unreadable, and the segment was complete once"));
     }
-    if later_record(bytes, segment, at + 1, |frame| frame.synced > at).is_some() {
+    if at < expected.durable || later_record(bytes, segment, at + 1, |frame, _| frame.synced > at).is_some() {
         return Err(damage(at, "a record is unreadable that was durable before later ones were written"));
     }
-    let torn = bytes.get(at as usize..).and_then(|b| b.first_chunk::<16>()).is_some_and(|b| *b != [0; 16]);
+    let head = bytes.get(at as usize..).and_then(|b| b.first_chunk::<16>());
+    let torn = head.is_some_and(|b| *b != [0; 16]) && note_in(bytes, segment) == 0;
     Ok(SegmentEnd::Open { at, torn })
 }
 
 /// The first intact record at or behind `from` whose frame satisfies `wanted`.
-fn later_record(bytes: &[u8], segment: u64, from: u32, wanted: impl Fn(&Frame) -> bool) -> Option<u32> {
+fn later_record(
+    bytes: &[u8],
+    segment: u64,
+    from: u32,
+    wanted: impl Fn(&Frame, &[u8]) -> bool,
+) -> Option<u32> {
     let end = u32::try_from(bytes.len()).ok()?.saturating_sub(FRAME_LEN);
+    let mut budget = (bytes.len() as u64).saturating_mul(SEARCH_FACTOR);
     let mut at = from;
     while at < end {
         let rest = bytes.get(at as usize..)?;
@@ -98,13 +137,21 @@ fn later_record(bytes: &[u8], segment: u64, from: u32, wanted: impl Fn(&Frame) -
             at += if zeros { ZERO_BLOCK as u32 - 3 } else { 1 };
             continue;
         }
-        if Frame::decode(bytes, segment, at).is_some_and(|(frame, _)| wanted(&frame)) {
-            return Some(at);
+        if let Some(length) = Frame::peek(bytes, segment, at) {
+            // A segment that was made to look full of records: whatever it is, it is not a tail that a crash tore off.
+            let Some(left) = budget.checked_sub(u64::from(length)) else { return Some(at) };
+            budget = left;
+            if Frame::decode(bytes, segment, at).is_some_and(|(frame, payload)| wanted(&frame, payload)) {
+                return Some(at);
+            }
         }
         at += 1;
     }
     None
 }
+
+/// Looking for an intact record may hash so many times the segment's length.
+const SEARCH_FACTOR: u64 = 64;
 
 /// Zeros are skipped in blocks of this size.
 const ZERO_BLOCK: usize = 256;

@@ -39,7 +39,9 @@ fn number_of(record: Record<'_>) -> i64 {
 
 fn recover(disk: &SimDisk, oldest: u64) -> Result<(LogRecovery, Vec<i64>), LogOpenError> {
     let mut seen = Vec::new();
-    let found = recover_log(disk, Path::new(DIR), oldest, |_, record| seen.push(number_of(record)))?;
+    // No manifest here says that a first segment must be there.
+    let bounds = LogBounds { oldest, closed: true };
+    let found = recover_log(disk, Path::new(DIR), bounds, |_, record| seen.push(number_of(record)))?;
     Ok((found, seen))
 }
 
@@ -52,7 +54,9 @@ fn begin(disk: &SimDisk, durability: Durability, found: &LogRecovery) -> std::io
         first_live: found.first_live,
         inline: true,
     };
-    Log::begin(Arc::new(files), Pins::new(), Arc::new(Metrics::default()), options)
+    let log = Log::begin(Arc::new(files), Pins::new(), Arc::new(Metrics::default()), options)?;
+    found.tail.as_ref().map_or(Ok(()), |tail| tail.settle(disk))?;
+    Ok(log)
 }
 
 /// Submits a commit on shard `number % 2`; whether it was acknowledged.
@@ -99,7 +103,8 @@ fn a_tail_torn_at_any_byte_loses_only_the_unacknowledged_record() {
         let expected = if bytes == len { 6 } else { 5 };
         assert_eq!(seen, (1..=expected).collect::<Vec<_>>(), "torn at {bytes}");
         assert_eq!(found.torn.is_some(), bytes != 0 && bytes != len, "torn at {bytes}");
-        // Recovery settles the tail: a second one, from what is durable, sees the same and no tear.
+        // Opening settles the tail: a second recovery, from what is durable, sees the same and no tear.
+        begin(&image, Durability::Sync, &found).unwrap();
         let (again, seen_again) = recover(&image.image(CrashImage::DropUnsynced), 1).unwrap();
         assert_eq!((again.torn, seen_again), (None, seen));
     }
@@ -218,7 +223,10 @@ fn a_full_disk_makes_the_log_thread_wait_and_loses_nothing() {
             accepted += 1;
             false
         }
-        Err(SubmitError::DiskFull) => true,
+        Err(SubmitError::Stalled(reason)) => {
+            assert_eq!(reason, "the disk is full");
+            true
+        }
         Err(other) => panic!("{other:?}"),
     });
     assert!(progress() < accepted as u64, "what does not fit any more is not acknowledged");
@@ -432,4 +440,168 @@ fn the_first_segment_is_small_and_spares_are_used_again() {
     again.adopt_spares().unwrap();
     Log::begin(again, Pins::new(), Arc::default(), options(3)).unwrap();
     assert_eq!(disk.files(), [(segment_path(3), u64::from(bytes))]);
+}
+
+#[test]
+fn without_descriptors_the_log_thread_waits_and_goes_on() {
+    for error in [rt::disk::EMFILE, rt::disk::ENFILE] {
+        let disk = new_disk();
+        let (log, thread) = with_thread(&disk, SEGMENT_BYTES);
+        disk.starve(Some(error));
+        let mut accepted = 0;
+        until("the segment never filled up", || match log.submit(0, |out| put_commit(out, accepted + 1)) {
+            Ok(_) => {
+                accepted += 1;
+                false
+            }
+            Err(SubmitError::Stalled(reason)) => reason.contains("descriptors"),
+            Err(other) => panic!("{other:?}"),
+        });
+        disk.starve(None);
+        until("new commits are still refused", || log.submit(0, |out| put_commit(out, accepted + 1)).is_ok());
+        log.sync().unwrap();
+        assert_eq!(log.failure(), None);
+        log.close();
+        thread.join().unwrap();
+        let seen = recover(&disk.image(CrashImage::DropUnsynced), 1).unwrap().1;
+        assert_eq!(seen, (1..=accepted + 1).collect::<Vec<_>>());
+    }
+}
+
+/// EINTR, EMFILE, ENFILE, ENOSPC, EDQUOT, ENOMEM.
+const PASSING: [i32; 6] = [4, 24, 23, 28, 122, 12];
+
+#[test]
+fn an_error_that_passes_at_any_io_neither_stops_the_log_nor_loses_anything() {
+    for durability in [Durability::Sync, Durability::Periodic { interval_ms: 1000 }] {
+        for k in 1.. {
+            let disk = new_disk();
+            let log = open_fresh(&disk, durability);
+            let at = disk.io_count() + k;
+            disk.fault_at(at, Fault::Os(PASSING[k as usize % PASSING.len()]));
+            for n in 1..=40 {
+                assert!(commit(&log, n), "k {k} commit {n}: {:?}", log.failure());
+                if n % 5 == 0 {
+                    log.mark();
+                    log.prepare_next();
+                }
+            }
+            log.sync().unwrap();
+            let seen = recover(&disk.image(CrashImage::DropUnsynced), 1).unwrap().1;
+            assert_eq!(seen, (1..=40).collect::<Vec<_>>(), "k {k}");
+            if disk.io_count() < at {
+                assert!(k > 50, "{k}");
+                break;
+            }
+        }
+    }
+}
+
+/// A log of several segments: sealed ones, the current one and, if `ahead`, the next one with its note.
+fn several_segments(ahead: bool) -> (SimDisk, Vec<i64>, u64) {
+    let disk = new_disk();
+    let log = open_fresh(&disk, Durability::Sync);
+    assert!((1..=30).all(|n| commit(&log, n)));
+    let current = recover(&disk.image(CrashImage::KeepAll), 1).unwrap().0.next_segment - 1;
+    if ahead {
+        log.prepare_next();
+    }
+    log.mark();
+    assert!(current > 2);
+    (disk.image(CrashImage::KeepAll), (1..=30).collect(), current)
+}
+
+#[test]
+fn every_segment_that_is_deleted_is_missed_even_the_last() {
+    for ahead in [false, true] {
+        let (disk, all, current) = several_segments(ahead);
+        for first in 1..=current {
+            // This one; and this one with all that follow.
+            for last in [first, current + 1] {
+                let image = disk.image(CrashImage::KeepAll);
+                for id in first..=last {
+                    let _ = image.remove(&segment_path(id));
+                }
+                // Without a manifest, a log without any segment is an empty one.
+                if image.files().is_empty() {
+                    continue;
+                }
+                let error = recover(&image, 1).expect_err("nobody missed it").to_string();
+                assert!(error.contains(&segment::segment_name(first)), "{first}..={last}: {error}");
+            }
+        }
+        let image = disk.image(CrashImage::KeepAll);
+        let _ = image.remove(&segment_path(current + 1));
+        assert_eq!(recover(&image, 1).unwrap().1, all, "nothing was in the one ahead");
+    }
+}
+
+#[test]
+fn a_segment_that_is_cut_or_zeroed_anywhere_is_refused_or_meant_nothing() {
+    let (disk, all, current) = several_segments(true);
+    let (mut cuts, mut zeroed) = (0, 0);
+    for segment in 1..=current {
+        for at in (0..u64::from(SEGMENT_BYTES)).step_by(7) {
+            let image = disk.image(CrashImage::KeepAll);
+            image.open(&segment_path(segment)).unwrap().set_len(at).unwrap();
+            assert!(matches!(recover(&image, 1), Err(LogOpenError::Damage(_))), "{segment} cut at {at}");
+            cuts += 1;
+            for len in [3, 40, u64::from(SEGMENT_BYTES)] {
+                let image = disk.image(CrashImage::KeepAll);
+                let len = len.min(u64::from(SEGMENT_BYTES) - at);
+                let file = image.open(&segment_path(segment)).unwrap();
+                file.write_at(at, &vec![0; len as usize]).unwrap();
+                match recover(&image, 1) {
+                    Err(LogOpenError::Damage(_)) => zeroed += 1,
+                    Err(other) => panic!("{other}"),
+                    Ok((_, seen)) => assert_eq!(seen, all, "{segment} zeroed at {at} for {len}"),
+                }
+            }
+        }
+    }
+    assert!(cuts > 300 && zeroed > 300, "{cuts} {zeroed}");
+}
+
+#[test]
+fn segments_of_version_1_are_read_and_need_no_next_one() {
+    let header = |id: u64| {
+        let mut header = vec![0; 32];
+        header[..8].copy_from_slice(b"PRTALOG\x01");
+        header[8..16].copy_from_slice(&id.to_le_bytes());
+        let crc = crc32c::crc32c(&header[..16]);
+        header[16..20].copy_from_slice(&crc.to_le_bytes());
+        header
+    };
+    let (disk, all, current) = several_segments(false);
+    for id in 1..=current {
+        disk.open(&segment_path(id)).unwrap().write_at(0, &header(id)).unwrap();
+    }
+    let (found, seen) = recover(&disk.image(CrashImage::KeepAll), 1).unwrap();
+    assert_eq!((seen, found.next_segment), (all, current + 1));
+    // The last one was sealed, and the crash came before the next one, or in the middle of making it.
+    disk.remove(&segment_path(current)).unwrap();
+    assert_eq!(recover(&disk.image(CrashImage::KeepAll), 1).unwrap().0.next_segment, current);
+    disk.create(&segment_path(current)).unwrap().write_at(0, &[0; 40]).unwrap();
+    let (found, seen) = recover(&disk, 1).unwrap();
+    assert_eq!(found.next_segment, current);
+    let log = begin(&disk, Durability::Sync, &found).unwrap();
+    assert!(commit(&log, 31));
+    assert_eq!(recover(&disk.image(CrashImage::DropUnsynced), 1).unwrap().1, [&seen[..], &[31]].concat());
+}
+
+#[test]
+fn a_segment_made_to_be_searched_for_ever_is_refused() {
+    use super::format::{FRAME_LEN, Frame, RECORDS_AT, segment_header};
+    let capacity = 1 << 20;
+    let mut bytes = segment_header(1, capacity).to_vec();
+    // Behind a record that is none: frames that are right, of payloads that are not, each to the end of the file.
+    bytes.resize(RECORDS_AT as usize + FRAME_LEN as usize, 1);
+    while bytes.len() < capacity as usize {
+        let at = bytes.len() as u32;
+        let length = (capacity - at).saturating_sub(FRAME_LEN).max(1);
+        Frame { length, synced: RECORDS_AT, payload_crc: 1 }.encode(1, at, &mut bytes);
+    }
+    let disk = new_disk();
+    disk.create(&segment_path(1)).unwrap().write_at(0, &bytes).unwrap();
+    assert!(matches!(recover(&disk, 1), Err(LogOpenError::Damage(_))));
 }

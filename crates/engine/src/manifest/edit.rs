@@ -38,6 +38,8 @@ pub enum Edit {
     NextFile(u64),
     /// Whether everything is in files, so that no log is needed, not even an empty one.
     Closed(bool),
+    /// One of these is in force, as [`fingerprint`](crate::database::catalogue::fingerprint) tells catalogues apart. Several while one is being replaced.
+    Catalogues(Vec<u64>),
 }
 
 const ADD: u8 = 1;
@@ -46,8 +48,22 @@ const LOG_BEGINS: u8 = 3;
 const BALLOT: u8 = 4;
 const NEXT_FILE: u8 = 5;
 const CLOSED: u8 = 6;
+const CATALOGUES: u8 = 7;
+
+/// Files and segments are counted from 1, and nobody lives long enough to see this many.
+pub const COUNT_MAX: u64 = 1 << 62;
 
 impl Edit {
+    /// The number that later ones are counted on from.
+    fn counts_to(&self) -> u64 {
+        match self {
+            Edit::Add(file) => file.id.0.max(file.log_max),
+            Edit::Remove(id) => id.0,
+            Edit::LogBegins(number) | Edit::NextFile(number) => *number,
+            Edit::Ballot(_) | Edit::Closed(_) | Edit::Catalogues(_) => 0,
+        }
+    }
+
     pub fn encode(&self, out: &mut Vec<u8>) {
         match self {
             Edit::Add(file) => {
@@ -78,6 +94,11 @@ impl Edit {
                 vint::put(out, *id);
             }
             Edit::Closed(closed) => out.extend_from_slice(&[CLOSED, u8::from(*closed)]),
+            Edit::Catalogues(known) => {
+                out.push(CATALOGUES);
+                vint::put(out, known.len() as u64);
+                known.iter().for_each(|one| out.extend_from_slice(&one.to_le_bytes()));
+            }
         }
     }
 
@@ -100,6 +121,10 @@ impl Edit {
             BALLOT => Edit::Ballot(vint::take_signed(rest)?),
             NEXT_FILE => Edit::NextFile(vint::take(rest)?),
             CLOSED => Edit::Closed(vint::take(rest)? == 1),
+            CATALOGUES => {
+                let count = vint::take(rest)?;
+                Edit::Catalogues((0..count).map(|_| take_word(rest)).collect::<Option<_>>()?)
+            }
             _ => return None,
         })
     }
@@ -111,6 +136,12 @@ fn take_token(rest: &mut &[u8]) -> Option<Token> {
     Some(Token::from_ordered_bytes(*bytes))
 }
 
+fn take_word(rest: &mut &[u8]) -> Option<u64> {
+    let (bytes, tail) = rest.split_first_chunk::<8>()?;
+    *rest = tail;
+    Some(u64::from_le_bytes(*bytes))
+}
+
 /// The sum of all edits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ManifestState {
@@ -119,6 +150,8 @@ pub struct ManifestState {
     pub ballot: i64,
     pub next_file: u64,
     pub closed: bool,
+    /// Fingerprints of the catalogues of which one is in force; empty in a database that never said.
+    pub catalogues: Vec<u64>,
 }
 
 impl Default for ManifestState {
@@ -129,6 +162,7 @@ impl Default for ManifestState {
             ballot: NO_BALLOT,
             next_file: 1,
             closed: false,
+            catalogues: Vec::new(),
         }
     }
 }
@@ -136,12 +170,15 @@ impl Default for ManifestState {
 impl ManifestState {
     /// `Err` names the rule an edit breaks; a manifest with such an edit is damaged.
     pub fn apply(&mut self, edit: &Edit) -> Result<(), &'static str> {
+        if edit.counts_to() > COUNT_MAX {
+            return Err("a number is larger than any that was ever given");
+        }
         match edit {
             Edit::Add(file) => {
                 if file.first_token > file.last_token {
                     return Err("a file's tokens are out of order");
                 }
-                self.next_file = self.next_file.max(file.id.0.saturating_add(1));
+                self.next_file = self.next_file.max(file.id.0 + 1);
                 if self.files.insert(file.id, file.clone()).is_some() {
                     return Err("a file is added twice");
                 }
@@ -155,18 +192,22 @@ impl ManifestState {
             Edit::Ballot(ballot) => self.ballot = self.ballot.max(*ballot),
             Edit::NextFile(id) => self.next_file = self.next_file.max(*id),
             Edit::Closed(closed) => self.closed = *closed,
+            Edit::Catalogues(known) => self.catalogues.clone_from(known),
         }
         Ok(())
     }
 
     /// Edits that make this state from nothing.
     pub fn edits(&self) -> Vec<Edit> {
+        assert!(self.files.iter().all(|(id, file)| *id == file.id && id.0 < self.next_file));
         let scalars = [
             Edit::LogBegins(self.log_begins),
             Edit::Ballot(self.ballot),
             Edit::NextFile(self.next_file),
             Edit::Closed(self.closed),
         ];
-        scalars.into_iter().chain(self.files.values().cloned().map(Edit::Add)).collect()
+        let catalogues = (!self.catalogues.is_empty()).then(|| Edit::Catalogues(self.catalogues.clone()));
+        let scalars = scalars.into_iter().chain(catalogues);
+        scalars.chain(self.files.values().cloned().map(Edit::Add)).collect()
     }
 }

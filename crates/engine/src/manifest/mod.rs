@@ -9,7 +9,7 @@ mod edit;
 #[cfg(test)]
 mod tests;
 
-pub use edit::{Edit, FileId, FileRecord, ManifestState};
+pub use edit::{COUNT_MAX, Edit, FileId, FileRecord, ManifestState};
 
 use rt::{Disk, DiskFile};
 use std::fmt;
@@ -21,6 +21,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 const MAGIC: [u8; 8] = *b"PRTAMAN\x01";
 const NAME: &str = "MANIFEST";
 const TEMPORARY: &str = "MANIFEST.tmp";
+
+/// A manifest longer than this, and twice as long as when it was last written anew, is written anew.
+const REWRITE_BYTES: u64 = 16 << 20;
+/// No manifest is longer: millions of files.
+const BYTES_MAX: u64 = 1 << 30;
+/// Looking for intact records behind a torn one may hash so many times the manifest's length.
+const SEARCH_FACTOR: u64 = 64;
 
 #[derive(Debug)]
 pub enum ManifestError {
@@ -43,6 +50,13 @@ impl fmt::Display for ManifestError {
 
 impl std::error::Error for ManifestError {}
 
+impl ManifestError {
+    /// Whether a later attempt may succeed although nobody repairs the disk.
+    pub fn may_pass(&self) -> bool {
+        matches!(self, ManifestError::Io { error, .. } if rt::may_pass(error))
+    }
+}
+
 /// What a manifest says, before anything is changed.
 pub struct Peeked {
     pub state: ManifestState,
@@ -52,13 +66,13 @@ pub struct Peeked {
 }
 
 impl Peeked {
-    /// The error for a file that the state needs and that is not there, if the torn record may be the reason.
-    pub fn blame(&self, dir: &Path, missing: &str) -> Option<ManifestError> {
+    /// The error for a file that is missing or not the one that the state needs, if the torn record may be the reason.
+    pub fn blame(&self, dir: &Path, wrong: &str) -> Option<ManifestError> {
         self.torn.map(|offset| ManifestError::Damage {
             file: dir.join(NAME).display().to_string(),
             offset,
             what: format!(
-                "the last record is unreadable, and {missing} is missing, which it may have replaced"
+                "the last record is unreadable, and {wrong} is missing or changed, which it may have been about"
             ),
         })
     }
@@ -68,6 +82,7 @@ pub struct Manifest {
     disk: Arc<dyn Disk>,
     dir: PathBuf,
     next_file: AtomicU64,
+    rewrite_bytes: u64,
     inner: Mutex<Inner>,
 }
 
@@ -76,6 +91,8 @@ struct Inner {
     /// `None` after a failure: the file must be rewritten before anything is appended.
     file: Option<Arc<dyn DiskFile>>,
     at: u64,
+    /// Its length when it was last written anew.
+    compact: u64,
 }
 
 impl Manifest {
@@ -97,7 +114,7 @@ impl Manifest {
     pub fn peek(disk: &dyn Disk, dir: &Path) -> Result<Peeked, ManifestError> {
         let path = dir.join(NAME);
         let io = |error| ManifestError::Io { file: path.display().to_string(), error };
-        let bytes = disk.open(&path).map_err(io)?.read_all().map_err(io)?;
+        let bytes = disk.open(&path).and_then(|file| file.read_all_up_to(BYTES_MAX)).map_err(io)?;
         replay(&bytes, &path.display().to_string())
     }
 
@@ -113,14 +130,19 @@ impl Manifest {
 
     fn begin(disk: Arc<dyn Disk>, dir: &Path, state: ManifestState) -> Result<Manifest, ManifestError> {
         let next_file = AtomicU64::new(state.next_file);
-        let inner = Mutex::new(Inner { state, file: None, at: 0 });
-        let manifest = Manifest { disk, dir: dir.to_owned(), next_file, inner };
+        let inner = Mutex::new(Inner { state, file: None, at: 0, compact: 0 });
+        let manifest = Manifest { disk, dir: dir.to_owned(), next_file, rewrite_bytes: REWRITE_BYTES, inner };
         manifest.rewrite(&mut manifest.lock()).map_err(|error| manifest.io(error))?;
         Ok(manifest)
     }
 
     pub fn state(&self) -> ManifestState {
         self.lock().state.clone()
+    }
+
+    /// Where the log begins.
+    pub fn log_begins(&self) -> u64 {
+        self.lock().state.log_begins
     }
 
     /// A number for a new file.
@@ -140,10 +162,19 @@ impl Manifest {
                 what: what.to_owned(),
             })?;
         }
+        assert!(
+            state.log_begins >= inner.state.log_begins,
+            "a segment that was given up is never needed again"
+        );
+        assert!(state.ballot >= inner.state.ballot && state.next_file >= inner.state.next_file);
+        if inner.at > self.rewrite_bytes.max(2 * inner.compact) {
+            inner.file = None;
+        }
         if inner.file.is_none() {
             self.rewrite(inner).map_err(|error| self.io(error))?;
         }
         let record = encode_record(inner.at, edits);
+        assert!(reads_back(&record, edits), "what is published reads back");
         let outcome = match &inner.file {
             Some(file) => file.write_at(inner.at, &record).and_then(|()| file.sync_data()),
             None => Err(io::ErrorKind::NotFound.into()),
@@ -177,6 +208,9 @@ impl Manifest {
         }
         let mut bytes = MAGIC.to_vec();
         bytes.extend_from_slice(&encode_record(MAGIC.len() as u64, &inner.state.edits()));
+        // What cannot be read must not take the place of what can.
+        let read = replay(&bytes, NAME).ok();
+        assert!(read.is_some_and(|read| read.state == inner.state && read.torn.is_none()));
         let file = self.disk.create(&temporary)?;
         file.write_at(0, &bytes)?;
         file.sync_data()?;
@@ -184,6 +218,7 @@ impl Manifest {
         self.disk.sync_dir(&self.dir)?;
         inner.file = Some(file);
         inner.at = bytes.len() as u64;
+        inner.compact = inner.at;
         Ok(())
     }
 
@@ -214,6 +249,12 @@ fn encode_record(at: u64, edits: &[Edit]) -> Vec<u8> {
     record[..4].copy_from_slice(&length.to_le_bytes());
     record[4..8].copy_from_slice(&crc.to_le_bytes());
     record
+}
+
+/// Whether the record holds these edits.
+fn reads_back(record: &[u8], edits: &[Edit]) -> bool {
+    let mut rest = record.get(8..).unwrap_or_default();
+    edits.iter().all(|edit| Edit::take(&mut rest).as_ref() == Some(edit)) && rest.is_empty()
 }
 
 /// The edits of the record at `at`, if it is intact.
@@ -247,8 +288,27 @@ fn replay(bytes: &[u8], file: &str) -> Result<Peeked, ManifestError> {
     if at == MAGIC.len() {
         return Err(damage(at, "the first record is unreadable"));
     }
-    if (at + 1..bytes.len()).any(|later| intact(bytes, later).is_some_and(|edits| !edits.is_empty())) {
+    if has_later_record(bytes, at + 1).ok_or_else(|| damage(at, "too much behind it looks like a record"))? {
         return Err(damage(at, "a record is unreadable that was durable before later ones were written"));
     }
     Ok(Peeked { state, torn: (at < bytes.len()).then_some(at as u64) })
+}
+
+/// Whether an intact record begins at or behind `from`; `None` when finding out takes too long, as it may with a manifest
+/// that was made to.
+fn has_later_record(bytes: &[u8], from: usize) -> Option<bool> {
+    let mut budget = (bytes.len() as u64).saturating_mul(SEARCH_FACTOR);
+    for later in from..bytes.len() {
+        let length = bytes.get(later..).and_then(|rest| rest.first_chunk::<4>());
+        let length = length.map_or(0, |length| u64::from(u32::from_le_bytes(*length)));
+        // A record has edits, and ends before the file does.
+        if length == 0 || length > (bytes.len() - later) as u64 {
+            continue;
+        }
+        budget = budget.checked_sub(length)?;
+        if intact(bytes, later).is_some() {
+            return Some(true);
+        }
+    }
+    Some(false)
 }

@@ -147,3 +147,46 @@ fn impossible_edits_are_refused_and_change_nothing() {
     assert_eq!(manifest.state(), state_after(1));
     manifest.publish(&step(2)).unwrap();
 }
+
+#[test]
+fn a_manifest_made_to_be_searched_for_ever_is_refused() {
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend_from_slice(&encode_record(MAGIC.len() as u64, &[Edit::NextFile(7)]));
+    let offset = bytes.len() as u64;
+    // Wherever one looks, a record of 2 MiB seems to begin.
+    bytes.extend(std::iter::repeat_n(0x0020_0020_u32.to_le_bytes(), 1 << 20).flatten());
+    match replay(&bytes, "m") {
+        Err(ManifestError::Damage { offset: at, what, .. }) => {
+            assert_eq!(at, offset);
+            assert!(what.contains("looks like"), "{what}");
+        }
+        _ => panic!("it was taken for a manifest"),
+    }
+}
+
+#[test]
+fn a_manifest_that_grew_is_written_anew_while_it_is_used() {
+    let disk = SimDisk::new();
+    let dir = Path::new("/db");
+    disk.create_dir_all(dir).unwrap();
+    let mut manifest = Manifest::create(Arc::new(disk.clone()), dir).unwrap();
+    manifest.rewrite_bytes = 1000;
+    for segment in 1..=1000 {
+        manifest.publish(&[Edit::LogBegins(segment)]).unwrap();
+        let length = disk.len_of(&dir.join(NAME)).unwrap();
+        assert!(length < 1100, "{length} bytes after {segment} edits");
+        let state = Manifest::peek(&disk.image(CrashImage::DropUnsynced), dir).unwrap().state;
+        assert_eq!(state.log_begins, segment);
+    }
+}
+
+#[test]
+fn numbers_that_nobody_gave_are_refused() {
+    for edit in [Edit::LogBegins(u64::MAX), Edit::NextFile(u64::MAX), Edit::Remove(FileId(COUNT_MAX + 1))] {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend_from_slice(&encode_record(MAGIC.len() as u64, &[edit]));
+        assert!(
+            matches!(replay(&bytes, "m"), Err(ManifestError::Damage { what, .. }) if what.contains("number"))
+        );
+    }
+}

@@ -6,7 +6,7 @@
 //! Memory: one entry per source, whatever the size of a partition.
 
 use super::Sources;
-use super::inputs::{self, Input};
+use super::inputs::{self, Input, Walk};
 use super::ranges::SourceRanges;
 use super::sweep::RangeSweep;
 use crate::cursor::{AT_DELETION, AT_ROWS, Cursor};
@@ -36,25 +36,10 @@ pub fn fragments<E: From<StoreError>>(
         out(fragment)
     };
     let mut merge = PartitionMerge { out: &mut checked, merger: RowMerger::new() };
-    let mut waiting = inputs::of_range(sources, &[], &[])?;
-    let mut current: Vec<Input<'_>> = Vec::with_capacity(waiting.len());
-    while let Some(prefix) = waiting.iter().filter_map(|input| input.rows.partition()).min() {
-        let key = inputs::partition_key(prefix)?;
-        for i in (0..waiting.len()).rev() {
-            if waiting[i].rows.partition() == Some(key.prefix()) {
-                let mut input = waiting.swap_remove(i);
-                input.begin(key.prefix());
-                current.push(input);
-            }
-        }
+    let mut walk = Walk::new(inputs::of_range(sources, &[], &[])?);
+    while let Some(key) = walk.next(&[])? {
         let purge = purge(key.prefix());
-        merge.partition(&key, &mut current, purge)?;
-        for mut input in current.drain(..) {
-            input.rows.next_partition()?;
-            if input.rows.partition().is_some() {
-                waiting.push(input);
-            }
-        }
+        merge.partition(&key, walk.inputs(), purge)?;
     }
     Ok(())
 }

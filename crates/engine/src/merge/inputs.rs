@@ -182,3 +182,43 @@ pub(super) fn partition_key(prefix: &[u8]) -> Result<PartitionKey, StoreError> {
         what: "a cursor stands in a partition with a malformed prefix".into(),
     })
 }
+
+/// Partitions in order, each with the inputs that hold it, lent as one slice.
+pub struct Walk<'a> {
+    waiting: Vec<Input<'a>>,
+    current: Vec<Input<'a>>,
+}
+
+impl<'a> Walk<'a> {
+    pub fn new(inputs: Vec<Input<'a>>) -> Walk<'a> {
+        let current = Vec::with_capacity(inputs.len());
+        Walk { waiting: inputs, current }
+    }
+
+    /// Goes to the next partition before `end` (empty: of all), if there is one.
+    pub fn next(&mut self, end: &[u8]) -> Result<Option<PartitionKey>, StoreError> {
+        for mut input in self.current.drain(..) {
+            input.rows.next_partition()?;
+            if input.rows.partition().is_some() {
+                self.waiting.push(input);
+            }
+        }
+        let next = self.waiting.iter().filter_map(|input| input.rows.partition()).min();
+        let Some(prefix) = next.filter(|prefix| end.is_empty() || *prefix < end) else { return Ok(None) };
+        let key = partition_key(prefix)?;
+        for i in (0..self.waiting.len()).rev() {
+            if self.waiting[i].rows.partition() == Some(key.prefix()) {
+                let mut input = self.waiting.swap_remove(i);
+                input.begin(key.prefix());
+                self.current.push(input);
+            }
+        }
+        assert!(!self.current.is_empty(), "a partition is in some input");
+        Ok(Some(key))
+    }
+
+    /// The inputs that hold the partition.
+    pub fn inputs(&mut self) -> &mut [Input<'a>] {
+        &mut self.current
+    }
+}

@@ -17,11 +17,11 @@ mod sweep;
 mod tests;
 
 use crate::cache::BlockCache;
-use crate::cursor::Cursor;
 use crate::memtable::Memtable;
 use crate::table::Table;
-use inputs::Input;
+use inputs::Walk;
 use model::key::PartitionKey;
+use observe::Load;
 use partition::{PartitionReader, Step};
 use std::sync::Arc;
 use store::{Partitions, Read, ReadEnd, ReadOutcome, Sink, StoreError};
@@ -37,12 +37,23 @@ pub struct Sources<'a> {
 /// Executes a read. When it pauses inside a partition, `partition_end` is not called: the partition
 /// has not ended, and resuming announces it again.
 pub fn read(sources: &Sources<'_>, read: &Read, sink: &mut dyn Sink) -> Result<ReadOutcome, StoreError> {
+    read_counted(sources, read, sink).map(|(outcome, _)| outcome)
+}
+
+/// The same, with how much work it was.
+pub fn read_counted(
+    sources: &Sources<'_>,
+    read: &Read,
+    sink: &mut dyn Sink,
+) -> Result<(ReadOutcome, Load), StoreError> {
     let mut reader = PartitionReader::new(read, sink);
     let end = match &read.partitions {
         Partitions::One(key) => read_one(sources, key, &mut reader)?,
         Partitions::Range { start, end } => read_range(sources, start, end, &mut reader)?,
     };
-    Ok(ReadOutcome { end, tombstones: reader.tombstones() })
+    let ((rows, bytes), tombstones) = (reader.work(), reader.tombstones());
+    let load = Load { reads: 1, rows, bytes, tombstones, ..Load::default() };
+    Ok((ReadOutcome { end, tombstones }, load))
 }
 
 fn read_one(
@@ -72,34 +83,16 @@ fn read_range(
     reader: &mut PartitionReader<'_>,
 ) -> Result<ReadEnd, StoreError> {
     let start = reader.resume_prefix().filter(|resume| resume.as_slice() > start).unwrap_or(start.to_vec());
-    let mut waiting = inputs::of_range(sources, &start, end)?;
-    let mut current: Vec<Input<'_>> = Vec::with_capacity(waiting.len());
-    loop {
-        let next = waiting.iter().filter_map(|input| input.rows.partition()).min();
-        let Some(prefix) = next.filter(|prefix| end.is_empty() || *prefix < end) else {
-            return Ok(ReadEnd::Complete);
-        };
-        let key = inputs::partition_key(prefix)?;
-        // The inputs that hold the partition are lent to the reader as one slice.
-        for i in (0..waiting.len()).rev() {
-            if waiting[i].rows.partition() == Some(key.prefix()) {
-                let mut input = waiting.swap_remove(i);
-                input.begin(key.prefix());
-                current.push(input);
-            }
+    let mut walk = Walk::new(inputs::of_range(sources, &start, end)?);
+    while let Some(key) = walk.next(end)? {
+        if reader.is_behind(&key) {
+            continue;
         }
-        if !reader.is_behind(&key) {
-            match reader.deliver(&key, &mut current)? {
-                Step::Continue => {}
-                Step::Stop => return Ok(ReadEnd::Stopped),
-                Step::Pause(position) => return Ok(ReadEnd::Paused(position)),
-            }
-        }
-        for mut input in current.drain(..) {
-            input.rows.next_partition()?;
-            if input.rows.partition().is_some() {
-                waiting.push(input);
-            }
+        match reader.deliver(&key, walk.inputs())? {
+            Step::Continue => {}
+            Step::Stop => return Ok(ReadEnd::Stopped),
+            Step::Pause(position) => return Ok(ReadEnd::Paused(position)),
         }
     }
+    Ok(ReadEnd::Complete)
 }

@@ -34,6 +34,8 @@ pub(super) struct PartitionReader<'r> {
     /// Scratch for positions to seek, and for where another source comes in.
     target: Vec<u8>,
     scanned: u64,
+    /// Of rows that were delivered.
+    bytes: u64,
     tombstones: u64,
 }
 
@@ -67,12 +69,18 @@ impl<'r> PartitionReader<'r> {
             merger: RowMerger::new(),
             target: Vec::with_capacity(64),
             scanned: 0,
+            bytes: 0,
             tombstones: 0,
         }
     }
 
     pub fn tombstones(&self) -> u64 {
         self.tombstones
+    }
+
+    /// (entries that were looked at, bytes that were delivered)
+    pub fn work(&self) -> (u64, u64) {
+        (self.scanned, self.bytes)
     }
 
     /// Whether the whole partition lies behind the position the read resumes from.
@@ -266,6 +274,7 @@ impl<'r> PartitionReader<'r> {
             self.scanned += 1;
             let live = row.is_live(now_seconds);
             let flow = if live {
+                self.bytes += row.body().len() as u64;
                 self.sink.row(clustering, row)
             } else {
                 self.dead_row()?;
@@ -407,6 +416,7 @@ impl<'r> PartitionReader<'r> {
             }
         };
         if row.is_live(self.read.now_seconds) {
+            self.bytes += row.body().len() as u64;
             return Ok((self.sink.row(clustering, row), false));
         }
         self.dead_row()?;

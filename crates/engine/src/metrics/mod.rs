@@ -1,55 +1,35 @@
-//! Plain counters of the engine, readable from any thread while it runs.
+//! What the engine counts, readable from any thread while it runs. The name that the metrics page shows stands beside it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+pub use observe::Counter;
 
-/// A number that grows, or (for the ones said to be a level) goes up and down.
-#[derive(Debug, Default)]
-pub struct Counter(AtomicU64);
-
-impl Counter {
-    pub fn add(&self, n: u64) {
-        self.0.fetch_add(n, Ordering::Relaxed);
+observe::metrics! {
+    /// One per engine.
+    pub struct Metrics {
+        /// Requests that found their partition on the asking shard.
+        pub requests_local: counter("partita_requests_local_shard_total", "Requests that came in on the shard that owns them"),
+        pub requests_remote: counter("partita_requests_remote_shard_total", "Requests sent on to another shard"),
+        pub log_records: counter("partita_log_records_total", "Records in the commit log"),
+        pub log_bytes: counter("partita_log_bytes_total", "Bytes written to the commit log"),
+        pub log_groups: counter("partita_log_groups_total", "Groups of records written together"),
+        pub log_syncs: counter("partita_log_syncs_total", "fsyncs of the commit log"),
+        pub log_segments_created: counter("partita_log_segments_created_total", "Log segments created"),
+        pub log_segments_retired: counter("partita_log_segments_retired_total", "Log segments recycled or deleted"),
+        /// Opening counts too: what a replay puts into memtables was written once, and is flushed like the rest.
+        pub replayed_records: counter("partita_replayed_records_total", "Log records replayed when the database was opened"),
+        pub replayed_bytes: counter("partita_replayed_bytes_total", "Bytes that replaying put into memtables"),
+        pub flushes: counter("partita_flushes_total", "Memtables flushed"),
+        pub flush_bytes: counter("partita_flush_bytes_total", "Bytes written by flushes"),
+        pub flush_file_bytes: histogram("partita_flush_file_bytes", "Bytes of the files that flushes wrote"),
+        pub compactions: counter("partita_compactions_total", "Compactions finished"),
+        pub compaction_bytes_read: counter("partita_compaction_read_bytes_total", "Bytes read by compactions"),
+        pub compaction_bytes_written: counter("partita_compaction_written_bytes_total", "Bytes written by compactions"),
+        pub background_failures: counter("partita_background_failures_total", "Flushes and compactions that failed and are tried again"),
+        /// Active and sealed.
+        pub memtable_bytes: level("partita_memtable_bytes", "Bytes in memtables"),
+        pub jobs_waiting: level("partita_background_jobs", "Flushes and compactions waiting or running"),
+        pub commits: counter("partita_commits_total", "Commits"),
+        pub conditional_commits: counter("partita_conditional_commits_total", "Conditional commits"),
+        pub commits_overloaded: counter("partita_commits_overloaded_total", "Commits refused because flushing cannot keep up"),
+        pub reads: counter("partita_reads_total", "Reads"),
     }
-
-    pub fn subtract(&self, n: u64) {
-        self.0.fetch_sub(n, Ordering::Relaxed);
-    }
-
-    pub fn set(&self, n: u64) {
-        self.0.store(n, Ordering::Relaxed);
-    }
-
-    pub fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-/// One per engine.
-#[derive(Debug, Default)]
-pub struct Metrics {
-    pub log_records: Counter,
-    pub log_bytes: Counter,
-    /// Groups of records written together.
-    pub log_groups: Counter,
-    pub log_syncs: Counter,
-    pub log_segments_created: Counter,
-    pub log_segments_retired: Counter,
-    pub flushes: Counter,
-    pub flush_bytes: Counter,
-    pub compactions: Counter,
-    pub compaction_bytes_read: Counter,
-    pub compaction_bytes_written: Counter,
-    /// Flushes or compactions that failed and will be tried again.
-    pub background_failures: Counter,
-    /// Level: bytes in memtables, active and sealed.
-    pub memtable_bytes: Counter,
-    /// Level: jobs waiting or running.
-    pub jobs_waiting: Counter,
-    /// Requests that found their partition on the asking shard.
-    pub requests_local: Counter,
-    pub requests_remote: Counter,
-    pub commits: Counter,
-    pub conditional_commits: Counter,
-    pub commits_overloaded: Counter,
-    pub reads: Counter,
 }

@@ -2,9 +2,9 @@
 
 use super::locks::Guard;
 use super::{Errand, Shard};
-use crate::log::{Durability, Pin, SubmitError, record};
+use crate::log::{Durability, NO_BALLOT, Pin, SubmitError, record};
 use crate::shard::holds::{RemoteHold, Ticket};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::future::Future;
 use std::pin::Pin as Pinned;
 use std::rc::Rc;
@@ -17,19 +17,57 @@ pub(super) struct Commits {
     waiting: VecDeque<Waiting>,
     /// Number of the last commit that was applied; `waiting` begins with the one behind it.
     applied: u64,
+    /// Begun commits that are applied here, but not yet by every other shard that they concern.
+    unfinished: HashMap<u64, Unfinished>,
     failed: Option<String>,
+}
+
+/// What a begun commit still waits for on other shards.
+struct Unfinished {
+    ballot: i64,
+    parts: usize,
+    /// A shard has ended before it applied its part. The log has the commit.
+    lost: bool,
+    waker: Option<Waker>,
 }
 
 impl Commits {
     /// What became of the commit with this number; `None` while it is on its way.
     pub fn outcome_of(&self, number: u64) -> Option<Result<(), StoreError>> {
         if self.applied >= number {
-            return Some(Ok(()));
+            // Looked up only while there are any, because nearly every commit is of one shard.
+            return match self.unfinished.is_empty() {
+                true => Some(Ok(())),
+                false => self.outcome_elsewhere(number),
+            };
         }
         self.failed.as_ref().map(|reason| Err(StoreError::ReadOnly { reason: reason.clone() }))
     }
 
+    fn outcome_elsewhere(&self, number: u64) -> Option<Result<(), StoreError>> {
+        match self.unfinished.get(&number) {
+            None => Some(Ok(())),
+            Some(Unfinished { lost: true, .. }) => Some(Err(StoreError::Closed)),
+            Some(_) => None,
+        }
+    }
+
+    /// The lowest ballot of the commits that are not applied everywhere yet.
+    pub fn oldest_ballot(&self) -> Option<i64> {
+        let waiting = self.waiting.iter().map(|waiting| waiting.ballot);
+        // What another shard lost is in the log and comes with the next open.
+        let unfinished = self.unfinished.values().filter(|unfinished| !unfinished.lost);
+        let ballots = waiting.chain(unfinished.map(|unfinished| unfinished.ballot));
+        ballots.filter(|ballot| *ballot != NO_BALLOT).min()
+    }
+
     pub fn wake_when_applied(&mut self, number: u64, waker: &Waker) {
+        if let Some(unfinished) = self.unfinished.get_mut(&number) {
+            unfinished.waker = Some(waker.clone());
+        }
+        if self.applied >= number {
+            return;
+        }
         let place = (number - self.applied - 1) as usize;
         if let Some(waiting) = self.waiting.get_mut(place) {
             waiting.waker = Some(waker.clone());
@@ -38,6 +76,7 @@ impl Commits {
 }
 
 struct Waiting {
+    ballot: i64,
     mutations: Vec<Mutation>,
     remote: Vec<RemotePart>,
     /// Released when the commit is applied, also if nobody waits for it any more.
@@ -51,7 +90,17 @@ pub(crate) struct RemotePart {
     /// With the incarnations of their tables as the record in the log has them.
     pub mutations: Vec<(u32, Mutation)>,
     pub hold: Option<RemoteHold>,
-    pub done: oneshot::Sender<()>,
+    /// The commit's: later ones of the partitions must be above it.
+    pub ballot: i64,
+    pub done: Done,
+}
+
+/// Who is told when a part is applied.
+pub(crate) enum Done {
+    /// A task that waits.
+    Task(oneshot::Sender<()>),
+    /// The shard that has begun the commit, which knows it by its number.
+    Begun { shard: usize, number: u64 },
 }
 
 /// A part on the shard that owns it.
@@ -59,7 +108,8 @@ pub(super) struct ArrivedPart {
     mutations: Vec<(u32, Mutation)>,
     pin: Pin,
     ticket: Option<Ticket>,
-    done: oneshot::Sender<()>,
+    ballot: i64,
+    done: Done,
     /// Version of the tables that the sender knew.
     version: u64,
 }
@@ -87,9 +137,10 @@ impl Shard {
         self: &Rc<Self>,
         ballot: i64,
         mutations: Vec<Mutation>,
+        remote: Vec<RemotePart>,
         guards: Vec<Guard>,
     ) -> Result<u64, StoreError> {
-        let number = self.queue(ballot, mutations, Vec::new(), guards)?;
+        let number = self.queue(ballot, mutations, remote, guards)?;
         if self.shared.options.inline {
             self.pump();
         } else if !self.pump_due.replace(true) {
@@ -102,7 +153,7 @@ impl Shard {
         &self,
         ballot: i64,
         mutations: Vec<Mutation>,
-        remote: Vec<RemotePart>,
+        mut remote: Vec<RemotePart>,
         guards: Vec<Guard>,
     ) -> Result<u64, StoreError> {
         let number = {
@@ -123,8 +174,45 @@ impl Shard {
             self.shared.log.submit(self.index, encode).map_err(|error| self.refusal(error))?
         };
         self.shared.metrics.commits.add(1);
-        self.commits.borrow_mut().waiting.push_back(Waiting { mutations, remote, guards, waker: None });
+        self.number_parts(number, ballot, &mut remote);
+        let waiting = Waiting { ballot, mutations, remote, guards, waker: None };
+        self.commits.borrow_mut().waiting.push_back(waiting);
         Ok(number)
+    }
+
+    /// Lets the parts of a begun commit find back to it.
+    fn number_parts(&self, commit: u64, ballot: i64, remote: &mut [RemotePart]) {
+        let mut parts = 0;
+        for part in remote {
+            if let Done::Begun { number, .. } = &mut part.done {
+                *number = commit;
+                parts += 1;
+            }
+        }
+        if parts > 0 {
+            let unfinished = Unfinished { ballot, parts, lost: false, waker: None };
+            self.commits.borrow_mut().unfinished.insert(commit, unfinished);
+        }
+    }
+
+    /// Another shard has applied its part of a begun commit, or never will.
+    pub(super) fn part_done(&self, number: u64, applied: bool) {
+        let mut commits = self.commits.borrow_mut();
+        let Some(unfinished) = commits.unfinished.get_mut(&number) else { return };
+        unfinished.parts -= 1;
+        unfinished.lost |= !applied;
+        if unfinished.parts > 0 && applied {
+            return;
+        }
+        let waker = unfinished.waker.take();
+        if applied {
+            commits.unfinished.remove(&number);
+        }
+        drop(commits);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        self.commits_left();
     }
 
     fn refusal(&self, error: SubmitError) -> StoreError {
@@ -133,9 +221,9 @@ impl Shard {
                 self.shared.metrics.commits_overloaded.add(1);
                 StoreError::Overloaded("the commit log is far behind")
             }
-            SubmitError::DiskFull => {
+            SubmitError::Stalled(reason) => {
                 self.shared.metrics.commits_overloaded.add(1);
-                StoreError::Overloaded("the disk is full")
+                StoreError::Overloaded(reason)
             }
             SubmitError::TooLarge { bytes, limit } => {
                 StoreError::Invalid(format!("the mutations are {bytes} bytes together; the limit is {limit}"))
@@ -190,6 +278,7 @@ impl Shard {
             for mutation in &waiting.mutations {
                 // Dropped meanwhile: then the data is not wanted any more.
                 if let Some(table) = tables.get_mut(&mutation.table) {
+                    self.heat.write(mutation);
                     grown += table.apply(mutation, pin);
                     if table.active.is_full() {
                         self.room.must_seal();
@@ -208,12 +297,20 @@ impl Shard {
     }
 
     fn send_part(&self, part: RemotePart, pin: Pin) {
-        let RemotePart { shard, mutations, hold, done } = part;
+        let RemotePart { shard, mutations, hold, ballot, done } = part;
         let ticket = hold.map(RemoteHold::into_ticket);
-        let arrived = ArrivedPart { mutations, pin, ticket, done, version: self.version.get() };
+        let begun = match done {
+            Done::Begun { number, .. } => Some(number),
+            Done::Task(_) => None,
+        };
+        let arrived = ArrivedPart { mutations, pin, ticket, ballot, done, version: self.version.get() };
         let errand: Errand = Box::new(move |owner| owner.take_part(arrived));
         // A shard that has ended cannot apply; the log has the record, so the next open will.
-        let _ = self.send(shard, errand);
+        if self.send(shard, errand).is_err()
+            && let Some(number) = begun
+        {
+            self.part_done(number, false);
+        }
     }
 
     /// Applies what another shard has logged, unless that shard knows of a change of the tables that has not
@@ -224,11 +321,18 @@ impl Shard {
             return;
         }
         self.apply_part(&part.mutations, &part.pin);
+        self.raise_ballot(part.ballot);
         part.pin.release();
         if let Some(ticket) = part.ticket {
             self.release(ticket);
         }
-        let _ = part.done.send(());
+        match part.done {
+            // Who waited may have gone away.
+            Done::Task(sender) => drop(sender.send(())),
+            Done::Begun { shard, number } => {
+                let _ = self.send(shard, Box::new(move |origin| origin.part_done(number, true)));
+            }
+        }
     }
 
     /// The tables have changed: parts that came early may be due now.
@@ -245,6 +349,7 @@ impl Shard {
                 if let Some(table) = tables.get_mut(&mutation.table)
                     && table.config.incarnation == *incarnation
                 {
+                    self.heat.write(mutation);
                     grown += table.apply(mutation, pin);
                     if table.active.is_full() {
                         self.room.must_seal();
@@ -256,13 +361,17 @@ impl Shard {
     }
 
     pub(super) fn has_waiting_commits(&self) -> bool {
-        !self.commits.borrow().waiting.is_empty()
+        let commits = self.commits.borrow();
+        !commits.waiting.is_empty() || commits.unfinished.values().any(|unfinished| !unfinished.lost)
     }
 
     pub(super) fn fail_waiting(&self, reason: &str) {
         let waiting = {
             let mut commits = self.commits.borrow_mut();
             commits.failed.get_or_insert_with(|| reason.to_owned());
+            // What was not applied here was not sent on either.
+            let applied = commits.applied;
+            commits.unfinished.retain(|number, _| *number <= applied);
             std::mem::take(&mut commits.waiting)
         };
         for commit in waiting {

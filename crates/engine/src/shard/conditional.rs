@@ -1,48 +1,107 @@
-//! Conditional commits: read, check, apply, all under the partition's lock.
+//! Conditional commits: read, check, apply, while the partitions are locked.
+//!
+//! A commit may check and write partitions of several shards. Their locks are taken in the one order everybody follows and
+//! kept until every shard has applied its part, also those of partitions that are only checked: whoever sees what the commit
+//! did sees it after what the commit saw. Without mutations it is a read of several partitions at one moment.
 
 use super::Shard;
 use super::operations::deferred_keys;
+use model::key::PartitionKey;
 use std::rc::Rc;
-use store::{CasOutcome, ConditionalCommit, CurrentRow, Mutation, RowPosition, StoreError};
+use store::{
+    CasOutcome, CheckedPartition, ConditionalCommit, CurrentRow, Mutation, PartitionCheck, RowCheck,
+    RowPosition, StoreError, TableId,
+};
+use tokio::sync::oneshot;
 
 impl Shard {
-    /// The partition that the checks read belongs to this shard.
+    /// The first partition that the checks read belongs to this shard.
     pub async fn commit_if(self: &Rc<Self>, commit: ConditionalCommit) -> Result<CasOutcome, StoreError> {
         let _admitted = self.admit().await?;
         self.shared.metrics.conditional_commits.add(1);
         let mut commit = commit;
         let mut keys = deferred_keys(&commit.mutations);
         keys.extend(self.viewed_keys(&commit.mutations));
+        keys.extend(commit.mutations.iter().map(|mutation| (mutation.table, mutation.key.clone())));
+        keys.extend(commit.further.iter().map(|check| (check.table, check.key.clone())));
         keys.push((commit.table, commit.key.clone()));
         let holds = self.hold(keys).await?;
-        let outcome = decide(self, &commit)?;
-        if !outcome.applied {
+        let mut outcome = decide(self, &commit)?;
+        for check in std::mem::take(&mut commit.further) {
+            let partition = self.decide_further(check, commit.now_seconds).await?;
+            outcome.applied &= partition.holds;
+            outcome.further.push(partition);
+        }
+        if !outcome.applied || commit.mutations.is_empty() {
             return Ok(outcome);
         }
+        // Above what every shard concerned has given: it told when it locked its partitions.
+        let elsewhere = holds.remote.iter().map(|hold| hold.ballot).max();
+        self.raise_ballot(elsewhere.unwrap_or_default());
         let (ballot, mutations) = stamped(self, &mut commit);
         let mut mutations = self.resolve_all(mutations, commit.now_seconds).await?;
         let ballot = ballot.max(self.project(&mut mutations, commit.now_seconds).await?);
         self.log_and_apply(ballot, mutations, holds).await?;
         Ok(outcome)
     }
+
+    /// One more partition, on the shard that owns it.
+    async fn decide_further(
+        &self,
+        check: PartitionCheck,
+        now_seconds: u32,
+    ) -> Result<CheckedPartition, StoreError> {
+        let owner = self.owner_of(&check.key);
+        let decide = move |shard: &Shard| {
+            let PartitionCheck { table, key, checks } = &check;
+            decide_partition(shard, *table, key, checks, now_seconds)
+        };
+        if owner == self.index {
+            return decide(self);
+        }
+        let (sender, receiver) = oneshot::channel();
+        self.send(
+            owner,
+            Box::new(move |owner| {
+                // Who asked may have gone away.
+                let _ = sender.send(decide(owner));
+            }),
+        )?;
+        receiver.await.map_err(|_| StoreError::Closed)?
+    }
 }
 
-/// Whether every check holds, and what they saw. The partition is locked.
+/// Whether the checks of the first partition hold, and what they saw. The partition is locked.
 pub(super) fn decide(shard: &Shard, commit: &ConditionalCommit) -> Result<CasOutcome, StoreError> {
     let ConditionalCommit { table, key, checks, now_seconds, .. } = commit;
+    let CheckedPartition { holds, key, static_row, rows } =
+        decide_partition(shard, *table, key, checks, *now_seconds)?;
+    Ok(CasOutcome { applied: holds, key, static_row, rows, further: Vec::new() })
+}
+
+fn decide_partition(
+    shard: &Shard,
+    table: TableId,
+    key: &PartitionKey,
+    checks: &[RowCheck],
+    now_seconds: u32,
+) -> Result<CheckedPartition, StoreError> {
     let positions = checks.iter().map(|check| check.position.clone());
-    let current = shard.current(*table, key, positions, *now_seconds)?;
-    let mut applied = true;
+    let current = shard.current(table, key, positions, now_seconds)?;
+    let mut holds = true;
     let mut rows = Vec::with_capacity(checks.len());
     for check in checks {
         let row = current.view(&check.position);
         // After one that fails the others are only looked at.
-        applied = applied && check.holds(row, current.view(&RowPosition::Static), *now_seconds)?;
+        holds = holds && check.holds(row, current.view(&RowPosition::Static), now_seconds)?;
         let row = current.payload(&check.position).cloned();
         rows.push(CurrentRow { position: check.position.clone(), row });
     }
+    if !holds {
+        shard.heat.refused(table, key);
+    }
     let static_row = current.payload(&RowPosition::Static).cloned();
-    Ok(CasOutcome { applied, key: key.clone(), static_row, rows })
+    Ok(CheckedPartition { holds, key: key.clone(), static_row, rows })
 }
 
 /// Takes the mutations of a commit that applies, with its ballot in them.

@@ -31,6 +31,8 @@ pub(super) struct Holds {
 /// Locks on another shard; dropped without being used, it releases them.
 pub(crate) struct RemoteHold {
     pub shard: usize,
+    /// No ballot that the other shard has given for these partitions is above this one.
+    pub ballot: i64,
     ticket: Option<Ticket>,
     mail: Mail<Errand>,
 }
@@ -86,7 +88,8 @@ impl Shard {
                     }
                     let ticket = owner.keep(guards);
                     // Sent as a guard: if the asker is gone, dropping it releases the locks.
-                    let _ = sender.send(RemoteHold { shard: owner.index, ticket: Some(ticket), mail });
+                    let (shard, ballot) = (owner.index, owner.ballot.get());
+                    let _ = sender.send(RemoteHold { shard, ballot, ticket: Some(ticket), mail });
                 });
             }),
         )?;

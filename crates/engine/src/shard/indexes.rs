@@ -19,11 +19,14 @@ impl Shard {
         mutation: &Mutation,
         now_seconds: u32,
     ) -> Result<Vec<Mutation>, StoreError> {
-        let indexes = self.with_table(mutation.table, |table| Ok(table.config.indexes.clone()))?;
+        // Borrowed while its rows are read: nothing changes tables meanwhile, and a copy of the settings per write is dear.
+        let tables = self.tables.borrow();
+        let table = tables.get(&mutation.table).ok_or(StoreError::UnknownTable(mutation.table))?;
+        let indexes = &table.config.indexes;
         if indexes.is_empty() {
             return Ok(Vec::new());
         }
-        let needs = index::needs(&indexes, mutation);
+        let needs = index::needs(indexes, mutation);
         let mut old = CurrentRows::default();
         if !needs.is_empty() {
             let read = Read {
@@ -39,7 +42,7 @@ impl Shard {
             };
             self.read(&read, &mut old)?;
         }
-        Ok(index::delta(&indexes, mutation, old.rows(), now_seconds))
+        Ok(index::delta(indexes, mutation, old.rows(), now_seconds))
     }
 }
 

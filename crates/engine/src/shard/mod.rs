@@ -10,6 +10,7 @@ mod commits;
 mod compact;
 mod conditional;
 mod flush;
+mod heat;
 mod holds;
 mod indexes;
 mod locks;
@@ -18,15 +19,17 @@ mod projections;
 mod reads;
 mod room;
 mod tables;
+mod transactions;
 mod views;
 
 pub(crate) use begin::Decided;
-pub(crate) use commits::RemotePart;
+pub(crate) use commits::{Done, RemotePart};
 pub(crate) use tables::{Sealed, TableSeed, TableState};
 
 use crate::cache::BlockCache;
 use crate::database::shared::Shared;
 use commits::{ArrivedPart, Commits};
+use heat::Heat;
 use holds::Held;
 use locks::Locks;
 use model::key::PartitionKey;
@@ -78,13 +81,23 @@ pub(crate) struct Shard {
     /// The log segment of the last commit applied.
     segment: Cell<u64>,
     reads: Cell<u64>,
+    heat: Heat,
     /// Commits are queued that the shard will write soon.
     pump_due: Cell<bool>,
 }
 
+/// Errands that are run before others of this shard have their turn. Most are short; those that are not count what they do
+/// ([`rt::turn`]).
+const ERRANDS_PER_TURN: u64 = 32;
+
 /// Does what other shards ask for. An errand that panics is reported; whoever waits for it is told `Closed`.
 async fn run_errands(shard: Rc<Shard>, mut inbox: Inbox<Errand>) {
+    let mut done = 0u64;
     while let Some(errand) = inbox.receive().await {
+        done += 1;
+        if done.is_multiple_of(ERRANDS_PER_TURN) || rt::turn::is_over() {
+            tokio::task::yield_now().await;
+        }
         if catch_unwind(AssertUnwindSafe(|| errand(&shard))).is_err() {
             tracing::error!(shard = shard.index, "an errand panicked; see the message above");
         }
@@ -122,6 +135,7 @@ impl Shard {
             drained: RefCell::default(),
             segment: Cell::new(0),
             reads: Cell::new(0),
+            heat: Heat::default(),
             pump_due: Cell::new(false),
             shared,
         });
@@ -168,6 +182,11 @@ impl Shard {
         self.ballot.set(ballot);
         self.shared.ballot.fetch_max(ballot, Ordering::AcqRel);
         ballot
+    }
+
+    /// Ballots from now on are above this one, which another shard has given.
+    fn raise_ballot(&self, seen: i64) {
+        self.ballot.set(self.ballot.get().max(seen));
     }
 
     pub fn configs(&self) -> Vec<TableConfig> {

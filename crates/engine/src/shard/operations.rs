@@ -2,12 +2,15 @@
 
 use super::holds::Holds;
 use super::locks::LockKey;
-use super::{RemotePart, Shard};
+use super::reads::CurrentRows;
+use super::{Done, RemotePart, Shard};
 use crate::log::NO_BALLOT;
-use model::deletion::Deletion;
 use model::merge::RowMerger;
-use model::row::{RowView, RowWriter};
+use model::row::RowWriter;
+use rt::turn::Party;
+use std::collections::HashMap;
 use std::rc::Rc;
+use std::time::Duration;
 use store::{DeferredOp, Mutation, RowPosition, StoreError};
 use tokio::sync::oneshot;
 
@@ -37,10 +40,17 @@ impl Shard {
         mut mutations: Vec<Mutation>,
         holds: Holds,
     ) -> Result<(), StoreError> {
+        // Those of partitions that are only looked at are kept until all is applied.
+        let mut remote_holds = holds.remote;
         let mut parts = Vec::new();
         let mut done = Vec::new();
         if mutations.iter().any(|m| self.owner_of(&m.key) != self.index) {
-            self.split_off_remote(&mut mutations, holds.remote, &mut parts, &mut done)?;
+            parts = self.split_off_remote(&mut mutations, &mut remote_holds, ballot)?;
+            for part in &mut parts {
+                let (sender, receiver) = oneshot::channel();
+                part.done = Done::Task(sender);
+                done.push(receiver);
+            }
         }
         let number = self.submit(ballot, mutations, parts, holds.local)?;
         self.applied(number).await?;
@@ -50,14 +60,14 @@ impl Shard {
         Ok(())
     }
 
-    /// Moves the mutations of other shards into one part per shard.
-    fn split_off_remote(
+    /// Moves the mutations of other shards into one part per shard; this shard is told when they are done.
+    pub(super) fn split_off_remote(
         &self,
         mutations: &mut Vec<Mutation>,
-        mut holds: Vec<super::holds::RemoteHold>,
-        parts: &mut Vec<RemotePart>,
-        done: &mut Vec<oneshot::Receiver<()>>,
-    ) -> Result<(), StoreError> {
+        holds: &mut Vec<super::holds::RemoteHold>,
+        ballot: i64,
+    ) -> Result<Vec<RemotePart>, StoreError> {
+        let mut parts: Vec<RemotePart> = Vec::new();
         let tables = self.tables.borrow();
         let (local, remote) =
             std::mem::take(mutations).into_iter().partition(|m| self.owner_of(&m.key) == self.index);
@@ -70,14 +80,13 @@ impl Shard {
             match parts.iter_mut().find(|part| part.shard == shard) {
                 Some(part) => part.mutations.push(stamped),
                 None => {
-                    let (sender, receiver) = oneshot::channel();
                     let hold = holds.iter().position(|h| h.shard == shard).map(|i| holds.swap_remove(i));
-                    parts.push(RemotePart { shard, mutations: vec![stamped], hold, done: sender });
-                    done.push(receiver);
+                    let done = Done::Begun { shard: self.index, number: 0 };
+                    parts.push(RemotePart { shard, mutations: vec![stamped], hold, ballot, done });
                 }
             }
         }
-        Ok(())
+        Ok(parts)
     }
 
     /// Turns deferred operations into entries; the partitions are locked.
@@ -86,22 +95,14 @@ impl Shard {
         mutations: Vec<Mutation>,
         now_seconds: u32,
     ) -> Result<Vec<Mutation>, StoreError> {
-        // Together per partition, so that two increments of one counter in one batch add up.
-        let mut together: Vec<Mutation> = Vec::with_capacity(mutations.len());
-        for mutation in mutations {
-            let same = |other: &&mut Mutation| other.table == mutation.table && other.key == mutation.key;
-            match together.iter_mut().find(same) {
-                Some(earlier) => earlier.extend(mutation),
-                None => together.push(mutation),
-            }
-        }
-        let mut resolved = Vec::with_capacity(together.len());
+        let mut resolved = Vec::with_capacity(mutations.len());
         let mut refused: Option<Refused> = None;
-        for mutation in together {
+        // Together per partition, so that two increments of one counter in one batch add up.
+        for mutation in together(mutations) {
             let owner = self.owner_of(&mutation.key);
             let outcome = match mutation.deferred.is_empty() {
                 true => Ok(mutation),
-                false if owner == self.index => self.resolve(mutation, now_seconds),
+                false if owner == self.index => self.resolve(mutation, now_seconds).await,
                 false => self.resolve_remote(owner, mutation, now_seconds).await?,
             };
             match outcome {
@@ -123,52 +124,107 @@ impl Shard {
         now_seconds: u32,
     ) -> Result<Result<Mutation, Refused>, StoreError> {
         let (sender, receiver) = oneshot::channel();
+        let party = Party::current();
         self.send(
             owner,
             Box::new(move |owner| {
-                let _ = sender.send(owner.resolve(mutation, now_seconds));
+                let owner = owner.clone();
+                tokio::task::spawn_local(rt::turn::paced(party, async move {
+                    let _ = sender.send(owner.resolve(mutation, now_seconds).await);
+                }));
             }),
         )?;
         receiver.await.map_err(|_| StoreError::Closed)
     }
 
     /// Each operation sees what the earlier ones of its statement have made of its row; counters also what the other
-    /// statements have.
-    fn resolve(&self, mut mutation: Mutation, now_seconds: u32) -> Result<Mutation, Refused> {
+    /// statements have. The partition is locked, so others have their turn while a long row is worked on.
+    async fn resolve(&self, mut mutation: Mutation, now_seconds: u32) -> Result<Mutation, Refused> {
         let deferred = std::mem::take(&mut mutation.deferred);
         let mut statement = deferred.first().map_or(0, |operation| operation.statement);
         let positions = deferred.iter().map(|operation| operation.position.clone());
         let before = self
             .current(mutation.table, &mutation.key, positions, now_seconds)
             .map_err(|error| Refused { statement, error })?;
-        let mut seen = before.clone();
+        let several = deferred.iter().any(|operation| operation.statement != statement);
+        let first = several.then(|| before.clone());
+        worked(before.bytes()).await;
+        let mut seen = before;
+        // Elements of lists that were set: they change no index, so only other operations have to see them.
+        let mut unseen = CurrentRows::default();
+        let mut written = CurrentRows::default();
         let mut writer = RowWriter::new();
-        for operation in &deferred {
+        let mut merger = RowMerger::new();
+        for (place, operation) in deferred.iter().enumerate() {
+            let position = &operation.position;
             if std::mem::replace(&mut statement, operation.statement) != operation.statement
                 && !matches!(operation.op, DeferredOp::CounterAdd(_))
+                && let Some(first) = &first
             {
-                seen = before.clone();
+                seen = first.clone();
+                unseen = CurrentRows::default();
             }
-            let current = seen.view(&operation.position);
+            let sets_element = matches!(operation.op, DeferredOp::ListSet { value: Some(_), .. });
+            if !sets_element && let Some(elements) = unseen.take(position) {
+                worked(seen.merge(&mut merger, position, &elements)).await;
+            }
+            let current = seen.view(position);
+            let row_bytes = current.map_or(0, |row| row.body().len());
             operation
                 .resolve(current, now_seconds, &mut writer)
                 .map_err(|error| Refused { statement, error })?;
+            worked(row_bytes).await;
             if writer.is_empty() {
                 continue;
             }
-            let written = writer.view();
-            let versions: Vec<RowView<'_>> = current.into_iter().chain([written]).collect();
-            let mut merger = RowMerger::new();
-            merger.merge(&versions, Deletion::NONE, None);
-            let merged = merger.row().to_payload();
-            match &operation.position {
-                RowPosition::Static => mutation.static_row(written),
-                RowPosition::Row(clustering) => mutation.row(clustering, written),
+            let image = writer.view().to_payload();
+            if place + 1 < deferred.len() {
+                let seen = if sets_element { &mut unseen } else { &mut seen };
+                worked(seen.merge(&mut merger, position, &image)).await;
             }
-            seen.put(operation.position.clone(), merged);
+            // One image per row: each is merged with all of the row when it is applied.
+            written.merge(&mut merger, position, &image);
+        }
+        for (position, row) in written.rows() {
+            match position {
+                RowPosition::Static => mutation.static_row(row),
+                RowPosition::Row(clustering) => mutation.row(clustering, row),
+            }
         }
         Ok(mutation)
     }
+}
+
+/// Rows below this are not worth counting.
+const SHORT_BYTES: usize = 4 << 10;
+/// What reading or merging a row takes for each of its bytes, about.
+const BYTE_NANOS: u64 = 2;
+
+/// Counts work on a row of so many bytes; others have their turn when it is theirs.
+async fn worked(row_bytes: usize) {
+    if row_bytes >= SHORT_BYTES {
+        rt::turn::worked(Duration::from_nanos(BYTE_NANOS * row_bytes as u64));
+        if rt::turn::is_over() {
+            rt::turn::give_way().await;
+        }
+    }
+}
+
+/// One mutation per partition.
+pub(super) fn together(mutations: Vec<Mutation>) -> Vec<Mutation> {
+    if mutations.len() <= 1 {
+        return mutations;
+    }
+    let mut places: HashMap<LockKey, usize> = HashMap::with_capacity(mutations.len());
+    let mut together: Vec<Mutation> = Vec::with_capacity(mutations.len());
+    for mutation in mutations {
+        let place = *places.entry((mutation.table, mutation.key.clone())).or_insert(together.len());
+        match together.get_mut(place) {
+            Some(earlier) => earlier.extend(mutation),
+            None => together.push(mutation),
+        }
+    }
+    together
 }
 
 /// An operation that cannot be done, and whose it is.

@@ -66,6 +66,22 @@ impl Shard {
         Ok(highest)
     }
 
+    /// The same for mutations whose projected tables are all of this shard's partitions: nothing has to be waited for.
+    pub(super) fn project_here(
+        &self,
+        mutations: &mut Vec<Mutation>,
+        now_seconds: u32,
+    ) -> Result<i64, StoreError> {
+        let mut highest = NO_BALLOT;
+        for place in 0..mutations.len() {
+            let Some(mutation) = mutations.get(place) else { break };
+            let projected = self.projected(mutation, now_seconds)?;
+            highest = projected.ballot.map_or(highest, |ballot| highest.max(ballot));
+            mutations.extend(projected.mutations);
+        }
+        Ok(highest)
+    }
+
     async fn projected_remote(
         &self,
         owner: usize,

@@ -3,9 +3,10 @@
 use super::Shard;
 use crate::memtable::Memtable;
 use crate::merge::{self, Sources};
+use model::deletion::Deletion;
 use model::key::PartitionKey;
+use model::merge::RowMerger;
 use model::row::RowView;
-use std::collections::HashMap;
 use store::{Flow, Partitions, Read, ReadOutcome, RowPosition, Sink, Slice, StoreError, TableId};
 
 /// Sealed memtables that a reader keeps on its stack; there are rarely more than one or two.
@@ -31,7 +32,9 @@ impl Shard {
                 &many
             };
             let sources = Sources { memtables, tables: &table.files, cache: Some(&self.cache) };
-            merge::read(&sources, read, sink)
+            let (outcome, load) = merge::read_counted(&sources, read, sink)?;
+            self.heat.read(read, load);
+            Ok(outcome)
         })
     }
 
@@ -95,27 +98,67 @@ impl Shard {
     }
 }
 
-/// Rows by position, as payloads.
+/// Rows by position, as payloads; ascending, because reads deliver them so.
 #[derive(Clone, Default)]
 pub(super) struct CurrentRows {
-    rows: HashMap<RowPosition, Vec<u8>>,
+    rows: Vec<(RowPosition, Vec<u8>)>,
 }
 
 impl CurrentRows {
     pub fn payload(&self, position: &RowPosition) -> Option<&Vec<u8>> {
-        self.rows.get(position)
+        let place = self.place(position).ok()?;
+        self.rows.get(place).map(|(_, payload)| payload)
     }
 
     pub fn view(&self, position: &RowPosition) -> Option<RowView<'_>> {
-        self.rows.get(position).and_then(|payload| RowView::from_payload(payload))
+        self.payload(position).and_then(|payload| RowView::from_payload(payload))
+    }
+
+    fn place(&self, position: &RowPosition) -> Result<usize, usize> {
+        self.rows.binary_search_by(|(known, _)| known.cmp(position))
+    }
+
+    /// Positions and payloads, ascending.
+    pub fn payloads(&self) -> &[(RowPosition, Vec<u8>)] {
+        &self.rows
     }
 
     pub fn rows(&self) -> impl Iterator<Item = (&RowPosition, RowView<'_>)> {
         self.rows.iter().filter_map(|(position, payload)| Some((position, RowView::from_payload(payload)?)))
     }
 
+    /// Bytes of all rows.
+    pub fn bytes(&self) -> usize {
+        self.rows.iter().map(|(_, payload)| payload.len()).sum()
+    }
+
+    /// Gives a row away.
+    pub fn take(&mut self, position: &RowPosition) -> Option<Vec<u8>> {
+        self.place(position).ok().map(|place| self.rows.remove(place).1)
+    }
+
+    /// Merges another version into a row; the bytes of the outcome.
+    pub fn merge(&mut self, merger: &mut RowMerger, position: &RowPosition, image: &[u8]) -> usize {
+        let merged = match (self.view(position), RowView::from_payload(image)) {
+            (Some(row), Some(image)) => {
+                merger.merge(&[row, image], Deletion::NONE, None);
+                merger.row().to_payload()
+            }
+            _ => image.to_vec(),
+        };
+        let bytes = merged.len();
+        self.put(position.clone(), merged);
+        bytes
+    }
+
     pub fn put(&mut self, position: RowPosition, payload: Vec<u8>) {
-        self.rows.insert(position, payload);
+        if self.rows.last().is_none_or(|(last, _)| *last < position) {
+            return self.rows.push((position, payload));
+        }
+        match self.place(&position) {
+            Ok(place) => self.rows[place].1 = payload,
+            Err(place) => self.rows.insert(place, (position, payload)),
+        }
     }
 }
 

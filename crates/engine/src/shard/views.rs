@@ -5,7 +5,8 @@ use super::projections::Projected;
 use super::reads::CurrentRows;
 use crate::memtable::Memtable;
 use model::key::{KIND_PARTITION_DELETION, KIND_RANGE, KIND_ROW};
-use std::collections::HashSet;
+use model::row::RowView;
+use std::cmp::Ordering;
 use store::index::Needs;
 use store::view::{BaseRow, NOTHING_EXPIRED};
 use store::{Mutation, Partitions, Read, ReadEnd, RowPosition, Slice, StoreError};
@@ -15,9 +16,15 @@ const TOUCHED_MAX: u64 = 100_000;
 
 impl Shard {
     pub(super) fn view_delta(&self, mutation: &Mutation, now_seconds: u32) -> Result<Projected, StoreError> {
-        let views = self.with_table(mutation.table, |table| Ok(table.config.views.clone()))?;
+        // Borrowed while its rows are read: nothing changes tables meanwhile, and a copy of the settings per write is dear.
+        let tables = self.tables.borrow();
+        let table = tables.get(&mutation.table).ok_or(StoreError::UnknownTable(mutation.table))?;
+        let views = &table.config.views;
+        if views.is_empty() {
+            return Ok(Projected::default());
+        }
         let touched = touched(mutation);
-        if views.is_empty() || touched.is_empty() {
+        if touched.is_empty() {
             return Ok(Projected::default());
         }
         let read = Read {
@@ -37,16 +44,16 @@ impl Shard {
         // A row of a view is replaced by a deletion just below it, so each commit takes two.
         self.next_ballot();
         let timestamp = self.next_ballot();
-        let positions: HashSet<&RowPosition> = before.rows().chain(after.rows()).map(|(at, _)| at).collect();
         let mut mutations = Vec::new();
-        for position in positions {
+        for (position, was, is) in side_by_side(before.payloads(), after.payloads()) {
             let RowPosition::Row(clustering) = position else { continue };
-            if before.payload(position) == after.payload(position) {
+            if was == is {
                 continue;
             }
             let base = |row| BaseRow { key: &mutation.key, clustering, row };
-            let (was, is) = (before.view(position).map(base), after.view(position).map(base));
-            for view in &views {
+            let was = was.and_then(|payload| RowView::from_payload(payload)).map(base);
+            let is = is.and_then(|payload| RowView::from_payload(payload)).map(base);
+            for view in views {
                 mutations.extend(view.follow(was, is, timestamp, now_seconds));
             }
         }
@@ -63,6 +70,27 @@ impl Shard {
             ))),
         }
     }
+}
+
+type Payload = (RowPosition, Vec<u8>);
+
+/// Every position of either, ascending, with what each has there.
+fn side_by_side<'r>(
+    mut before: &'r [Payload],
+    mut after: &'r [Payload],
+) -> impl Iterator<Item = (&'r RowPosition, Option<&'r Vec<u8>>, Option<&'r Vec<u8>>)> {
+    std::iter::from_fn(move || {
+        let order = match (before.first(), after.first()) {
+            (Some(was), Some(is)) => was.0.cmp(&is.0),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => return None,
+        };
+        let was = if order.is_le() { before.split_off_first() } else { None };
+        let is = if order.is_ge() { after.split_off_first() } else { None };
+        let position = was.or(is).map(|(position, _)| position)?;
+        Some((position, was.map(|(_, payload)| payload), is.map(|(_, payload)| payload)))
+    })
 }
 
 /// The rows that a mutation writes or deletes.

@@ -21,6 +21,9 @@ pub const OVERHEAD_BYTES: usize = HEAD_BYTES + CHECKSUM_BYTES;
 /// Larger frames are never written: one entry is at most a commit, and commits are far smaller.
 pub const RAW_BYTES_MAX: usize = 1 << 30;
 
+/// One byte of lz4 stands for at most so many.
+const LZ4_RATIO_MAX: usize = 255;
+
 /// zstd's fastest ordinary level: on rows it is most of the ratio for the least time.
 const ZSTD_LEVEL: i32 = 1;
 
@@ -95,6 +98,9 @@ impl FrameEncoder {
 
 /// Reads and checks a frame; returns the raw bytes.
 pub fn read(file: &TableFile, at: FrameAt) -> Result<Vec<u8>, StoreError> {
+    if u64::from(at.len) > file.len || at.len as usize > RAW_BYTES_MAX + OVERHEAD_BYTES {
+        return Err(file.corrupt(at.offset, "a frame is longer than it can be"));
+    }
     let mut bytes = vec![0; at.len as usize];
     file.read_exact(at.offset, &mut bytes)?;
     open(bytes, at.offset).map_err(|what| file.corrupt(at.offset, what))
@@ -120,6 +126,9 @@ pub fn open(mut frame: Vec<u8>, offset: u64) -> Result<Vec<u8>, &'static str> {
             frame.truncate(end);
             frame.drain(..HEAD_BYTES);
             Ok(frame)
+        }
+        CODEC_LZ4 if raw_len > payload.len().saturating_mul(LZ4_RATIO_MAX) => {
+            Err("lz4 data claims more bytes than it can hold")
         }
         CODEC_LZ4 => {
             let mut raw = vec![0; raw_len];

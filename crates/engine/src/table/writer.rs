@@ -294,7 +294,10 @@ impl TableWriter {
             partition_filter: self.partition_filter.directory,
             special_filter: self.special_filter.directory,
         };
-        let at = self.out.frame(&properties.encode())?;
+        let encoded = properties.encode();
+        assert!(properties.first_prefix <= properties.last_prefix && !properties.index.is_empty());
+        assert!(Properties::decode(&encoded).is_some(), "properties read back");
+        let at = self.out.frame(&encoded)?;
         self.out.buffer.extend_from_slice(&footer(at, self.version));
         self.out.flush()?;
         self.out.file.sync_data()?;

@@ -154,3 +154,21 @@ fn damage_in_the_source_is_named_and_nothing_is_copied() {
     }
     assert!(refused > 100, "{refused}");
 }
+
+#[test]
+fn a_log_without_its_catalogue_is_not_copied() {
+    let disk = SimDisk::new();
+    run(async {
+        let harness = open(&disk, 1);
+        harness.create_tables().await.unwrap();
+        harness.put("p", "r", "v", 1).await.unwrap();
+    });
+    let image = disk.image(CrashImage::KeepAll);
+    image.remove(Path::new("/db/CATALOGUE")).unwrap();
+    // A manifest of before the catalogue was named in it.
+    let state = engine::manifest::Manifest::peek(&image, Path::new("/db")).unwrap().state;
+    let state = engine::manifest::ManifestState { catalogues: Vec::new(), ..state };
+    engine::manifest::Manifest::write_copy(Arc::new(image.clone()), Path::new("/db"), state).unwrap();
+    let text = copy(&image, "/copy").expect_err("rows without tables").to_string();
+    assert!(text.contains("CATALOGUE") && files_in(&image, "/copy").is_empty(), "{text}");
+}

@@ -23,8 +23,8 @@ use store::index::{Candidate, IndexConfig, Place, Source, candidate};
 use store::naive::NaiveStore;
 use store::view::{ColumnSource, ViewColumn, ViewConfig};
 use store::{
-    Commit, Compaction, Compression, ConditionalCommit, Flow, Mutation, Partitions, Read, ReadEnd, RowCheck,
-    RowPosition, Sink, Slice, Store, StoreError, TableConfig, TableId,
+    Commit, Compaction, Compression, ConditionalCommit, Flow, Mutation, PartitionCheck, Partitions, Read,
+    ReadEnd, RowCheck, RowPosition, Sink, Slice, Store, StoreError, TableConfig, TableId,
 };
 
 const MICROS: i64 = 1_000_000_000;
@@ -177,11 +177,23 @@ fn conditional(random: &mut Random, now: i64) -> ConditionalCommit {
         exists: Some(random.one_in(2)),
         conditions: Vec::new(),
     };
+    let mut mutations = vec![put(TABLE, &key, &row, "conditional", now)];
+    let mut further = Vec::new();
+    // A transaction: all of it or nothing, whatever shards it is on.
+    while random.one_in(2) && further.len() < 3 {
+        let (key, row) = (self::key(random), clustering(random));
+        let position = RowPosition::Row(row.clone().into_bytes());
+        let exists = random.one_in(4).then_some(false);
+        let check = RowCheck { position, columns: None, exists, conditions: Vec::new() };
+        further.push(PartitionCheck { table: OTHER, key: partition(&key), checks: vec![check] });
+        mutations.push(put(OTHER, &key, &row, "transaction", now));
+    }
     ConditionalCommit {
         table: TABLE,
         key: partition(&key),
         checks: vec![check],
-        mutations: vec![put(TABLE, &key, &row, "conditional", now)],
+        further,
+        mutations,
         provisional_timestamp: now,
         now_seconds: NOW_SECONDS,
     }
@@ -323,6 +335,16 @@ impl Sink for Values {
     }
 }
 
+/// The same on the engine: every other step in the way that a server takes.
+async fn apply_on_engine(store: &EmbeddedStore, n: usize, step: &Step) -> Result<(), StoreError> {
+    let promptly = (n / 2).is_multiple_of(2);
+    match step {
+        Step::Commit(commit) => commit_one_way(store, promptly, commit.clone()).await,
+        Step::CommitIf(commit) => commit_if_one_way(store, promptly, commit.clone()).await.map(|_| ()),
+        other => apply(store, other).await,
+    }
+}
+
 async fn apply<S: Store>(store: &S, step: &Step) -> Result<(), StoreError> {
     match step {
         Step::Commit(commit) => store.commit(commit.clone()).await,
@@ -393,7 +415,7 @@ async fn run_history(disk: &SimDisk, history: &[Step], durability: Durability) -
             }
             step => {
                 let store = &harness.stores[n % harness.stores.len()];
-                if let Err(error) = apply(store, step).await {
+                if let Err(error) = apply_on_engine(store, n, step).await {
                     assert!(disk.is_crashed(), "step {n} {step:?}: {error}");
                     return outcome.crashed();
                 }
@@ -424,7 +446,7 @@ pub async fn run_steps(harness: &Harness, history: &[Step]) -> usize {
             }
             Step::Reopen { .. } => {}
             step => {
-                if apply(&harness.stores[n % harness.stores.len()], step).await.is_err() {
+                if apply_on_engine(&harness.stores[n % harness.stores.len()], n, step).await.is_err() {
                     return n;
                 }
             }

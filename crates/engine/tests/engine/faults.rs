@@ -141,3 +141,65 @@ fn a_failed_change_of_tables_leaves_the_old_ones() {
         });
     }
 }
+
+/// EINTR, EMFILE, ENFILE, ENOSPC, EDQUOT, ENOMEM.
+const PASSING: [i32; 6] = [4, 24, 23, 28, 122, 12];
+
+#[test]
+fn an_error_that_passes_at_any_call_never_stops_writes_for_good() {
+    let history = history(9, 40);
+    for k in 1.. {
+        let disk = SimDisk::new();
+        let done = run(async {
+            let harness = open_small(&disk, 2).unwrap();
+            let at = disk.io_count() + k;
+            disk.fault_at(at, Fault::Os(PASSING[k as usize % PASSING.len()]));
+            // A change of tables may be refused; then nothing after it can be compared.
+            run_steps(&harness, &history).await;
+            assert_eq!(harness.engine.read_only(), None, "k {k}");
+            if harness.create_tables().await.is_err() {
+                // The error came just now; it has passed.
+                harness.create_tables().await.unwrap();
+            }
+            harness.put("after", "r", "v", 1).await.unwrap();
+            while harness.engine.run_jobs() {
+                tokio::task::yield_now().await;
+            }
+            assert_eq!(harness.get("after", "r").await.as_deref(), Some("v"), "k {k}");
+            disk.io_count() < at
+        });
+        run(async {
+            let harness = open_small(&disk.image(CrashImage::DropUnsynced), 1).unwrap();
+            assert_eq!(harness.get("after", "r").await.as_deref(), Some("v"), "k {k}");
+        });
+        if done {
+            assert!(k > 100, "{k}");
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_process_without_descriptors_refuses_what_needs_them_and_goes_on_later() {
+    run(async {
+        let disk = SimDisk::new();
+        let harness = open_small(&disk, 1).unwrap();
+        harness.create_tables().await.unwrap();
+        harness.put("p", "before", "v", 1).await.unwrap();
+        disk.starve(Some(rt::disk::EMFILE));
+        // Nothing that is opened: a change of tables and a flush fail, reads and writes do not.
+        assert!(harness.store().alter(b"none".to_vec(), Vec::new()).await.is_err());
+        assert_eq!(harness.engine.read_only(), None);
+        harness.put("p", "during", "v", 1).await.unwrap();
+        assert_eq!(harness.get("p", "before").await.as_deref(), Some("v"));
+        assert!(harness.engine.snapshot(std::path::Path::new("/copy")).await.is_err());
+        disk.starve(None);
+        harness.put("p", "after", "v", 1).await.unwrap();
+        assert!(harness.engine.flush().await);
+        assert_eq!(harness.all(TABLE).await.len(), 3);
+        harness.engine.snapshot(std::path::Path::new("/copy")).await.unwrap();
+        harness.engine.close().await;
+        let again = open_small(&disk.image(CrashImage::DropUnsynced), 1).unwrap();
+        assert_eq!(again.all(TABLE).await.len(), 3);
+    });
+}

@@ -7,8 +7,8 @@ use model::row::{RowView, RowWriter};
 use rt::{ManualClock, SimDisk};
 use std::sync::Arc;
 use store::{
-    Commit, ConditionalCommit, Deferred, DeferredOp, Flow, Mutation, Partitions, Position, Read, ReadEnd,
-    RowCheck, RowPosition, Sink, Slice, Store, StoreError, TableConfig, TableId,
+    CasOutcome, Commit, ConditionalCommit, Deferred, DeferredOp, Flow, Mutation, Partitions, Position, Read,
+    ReadEnd, RowCheck, RowPosition, Sink, Slice, Store, StoreError, TableConfig, TableId,
 };
 
 pub const NOW_SECONDS: u32 = 1_000;
@@ -92,6 +92,56 @@ impl Harness {
     }
 }
 
+thread_local! {
+    static TURN: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// Every other time. Not by chance: a history takes the same ways whenever it is run on a fresh thread.
+fn promptly() -> bool {
+    TURN.with(|turn| turn.replace(turn.get() + 1).is_multiple_of(2))
+}
+
+/// Commits by either way: begun by a plain call and waited for by its number, as the server does it, or by a future. What cannot
+/// be begun takes the other way.
+pub async fn commit_either_way(store: &EmbeddedStore, commit: Commit) -> Result<(), StoreError> {
+    commit_one_way(store, promptly(), commit).await
+}
+
+pub async fn commit_one_way(
+    store: &EmbeddedStore,
+    promptly: bool,
+    mut commit: Commit,
+) -> Result<(), StoreError> {
+    if promptly && let Some(begun) = store.begin(&mut commit) {
+        let number = begun?;
+        return std::future::poll_fn(|context| store.poll_outcome(number, context)).await;
+    }
+    store.commit(commit).await
+}
+
+/// The same with conditions.
+pub async fn commit_if_either_way(
+    store: &EmbeddedStore,
+    commit: ConditionalCommit,
+) -> Result<CasOutcome, StoreError> {
+    commit_if_one_way(store, promptly(), commit).await
+}
+
+pub async fn commit_if_one_way(
+    store: &EmbeddedStore,
+    promptly: bool,
+    mut commit: ConditionalCommit,
+) -> Result<CasOutcome, StoreError> {
+    if promptly && let Some(begun) = store.begin_if(&mut commit) {
+        let (outcome, number) = begun?;
+        if let Some(number) = number {
+            std::future::poll_fn(|context| store.poll_outcome(number, context)).await?;
+        }
+        return Ok(outcome);
+    }
+    store.commit_if(commit).await
+}
+
 pub fn partition(key: &str) -> PartitionKey {
     PartitionKey::of(key.as_bytes()).unwrap()
 }
@@ -134,6 +184,7 @@ pub fn insert_if_absent(key: &str, row: &str, value: &str) -> ConditionalCommit 
         table: TABLE,
         key: partition(key),
         checks: vec![check],
+        further: Vec::new(),
         mutations: vec![put(TABLE, key, row, value, 5)],
         provisional_timestamp: 5,
         now_seconds: NOW_SECONDS,

@@ -260,6 +260,8 @@ fn shards_that_end_without_closing_keep_their_log() {
     let (engine, rows) = run(async {
         let mut options = options(2);
         options.memtable_bytes_max = 128 << 10;
+        // One segment, so that the flush is the only job.
+        options.log_segment_bytes = 1 << 20;
         let harness = open_with(&disk, options).unwrap();
         harness.create_tables().await.unwrap();
         let (first, second) = (key_of_shard(0), key_of_shard(1));

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use store::{
-    CellCondition, Comparison, ConditionalCommit, Partitions, RowCheck, RowPosition, Slice, Store,
+    CellCondition, Comparison, ConditionalCommit, Partitions, RowCheck, RowPosition, Slice, Store, Subject,
     TableConfig,
 };
 
@@ -116,7 +116,8 @@ fn swap(key: u64, expected: Option<u64>, new: u64) -> ConditionalCommit {
         column: 1,
         is_static: false,
         data_type: model::types::DataType::Text,
-        element: None,
+        path: Vec::new(),
+        subject: Subject::Value,
         comparison: Comparison::Equal,
         values: vec![expected.map(|value| format!("{value:010}").into_bytes())],
     };
@@ -124,7 +125,8 @@ fn swap(key: u64, expected: Option<u64>, new: u64) -> ConditionalCommit {
     ConditionalCommit {
         table: TABLE,
         key: partition(&key),
-        checks: vec![RowCheck { position, exists: None, conditions: vec![condition], columns: None }],
+        checks: vec![RowCheck { position, exists: None, conditions: vec![condition.into()], columns: None }],
+        further: Vec::new(),
         mutations: vec![put(TABLE, &key, "r", &format!("{new:010}"), 5)],
         provisional_timestamp: 5,
         now_seconds: NOW_SECONDS,
@@ -145,7 +147,7 @@ async fn client(store: EmbeddedStore, recorder: Recorder, id: u64, operations: u
             continue;
         }
         let (expected, new) = (known[key as usize], id * 1000 + n);
-        let operation = match store.commit_if(swap(key, expected, new)).await {
+        let operation = match commit_if_either_way(&store, swap(key, expected, new)).await {
             Ok(outcome) => Operation::Swap { expected, new, applied: outcome.applied },
             Err(_) => Operation::LostSwap { expected, new },
         };

@@ -3,8 +3,11 @@
 mod copy;
 mod crash;
 mod damage;
+mod damage_forms;
+mod decisions;
 mod faults;
 mod harness;
+mod hostile;
 mod inline;
 mod linear;
 mod model;
@@ -12,3 +15,4 @@ mod purge;
 mod snapshot;
 mod stress;
 mod threads;
+mod transactions;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use store::{
     CellCondition, Comparison, ConditionalCommit, Partitions, RowCheck, RowPosition, Slice, Store,
-    StoreError, TableConfig, TableId,
+    StoreError, Subject, TableConfig, TableId, Tree,
 };
 
 const SHARDS: usize = 2;
@@ -46,25 +46,27 @@ async fn increment(store: &EmbeddedStore, key: &str, applied: &AtomicU64) {
             position: RowPosition::Row(b"register".to_vec()),
             columns: None,
             exists: None,
-            conditions: vec![CellCondition {
+            conditions: vec![Tree::Cell(CellCondition {
                 column: 1,
                 is_static: false,
                 data_type: model::types::DataType::Text,
-                element: None,
+                path: Vec::new(),
+                subject: Subject::Value,
                 comparison: Comparison::Equal,
                 values: vec![current.map(String::into_bytes)],
-            }],
+            })],
         };
         let swap = ConditionalCommit {
             table: TABLE,
             key: partition(key),
             checks: vec![check],
             // Padded, so that the text is never taken for a counter's eight bytes.
+            further: Vec::new(),
             mutations: vec![put(TABLE, key, "register", &format!("{next:010}"), 5)],
             provisional_timestamp: 5,
             now_seconds: NOW_SECONDS,
         };
-        if store.commit_if(swap).await.unwrap().applied {
+        if commit_if_either_way(store, swap).await.unwrap().applied {
             applied.fetch_add(1, Ordering::Relaxed);
             return;
         }
@@ -86,11 +88,11 @@ async fn work(store: EmbeddedStore, id: u64, applied: Arc<AtomicU64>) {
                 5,
             )
         });
-        store.commit(commit(batch.collect())).await.unwrap();
+        commit_either_way(&store, commit(batch.collect())).await.unwrap();
         let counters = ["left", "right", "left"].map(|name| add(OTHER, name, "counter", 1, 5));
         store.commit(commit(counters.to_vec())).await.unwrap();
         increment(&store, &format!("register{}", round % 2), &applied).await;
-        match store.commit(commit(vec![put(THIRD, &format!("t{round}"), "r", &mark, 5)])).await {
+        match commit_either_way(&store, commit(vec![put(THIRD, &format!("t{round}"), "r", &mark, 5)])).await {
             Ok(()) | Err(StoreError::UnknownTable(_)) => {}
             Err(error) => panic!("{error}"),
         }

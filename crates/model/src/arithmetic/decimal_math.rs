@@ -11,6 +11,10 @@ use crate::value::error::invalid;
 
 const PRECISION_MAX: i64 = 10_000;
 const SIGNIFICANT_MIN: i64 = 32;
+/// Series take time that grows with the third power of the digits: this many take a few milliseconds.
+const FUNCTION_PRECISION_MAX: i64 = 256;
+/// e to this power has 868 digits before the point.
+const EXP_MAX: i64 = 2_000;
 const QUOTIENT_SCALE_MAX: i64 = 1_000;
 
 /// Sum, rounded half up to ten thousand digits. Operands too far apart to meet within them are not aligned: the
@@ -62,9 +66,9 @@ pub(super) fn divide_for_operator(left: &Decimal, right: &Decimal) -> Result<Dec
     Ok(quotient.strip_trailing_zeros())
 }
 
-/// Digits of exp, ln and log10: those of the input, at least 32.
+/// Digits of exp, ln and log10: those of the input, at least 32 and at most 256.
 fn function_precision(input: &Decimal) -> i64 {
-    input.precision().clamp(SIGNIFICANT_MIN, PRECISION_MAX)
+    input.precision().clamp(SIGNIFICANT_MIN, FUNCTION_PRECISION_MAX)
 }
 
 /// Extra digits in which the series are summed.
@@ -86,7 +90,7 @@ pub(super) fn exp(input: &Decimal) -> Result<Decimal, ValueError> {
         return Ok(Decimal::new(1, 0));
     }
     // e^x has x / ln 10 digits before the point; keep that far below what would take long.
-    if input.abs().compare(&Decimal::new(100_000, 0)) == Ordering::Greater {
+    if input.abs().compare(&Decimal::new(EXP_MAX, 0)) == Ordering::Greater {
         return invalid!("Overflow");
     }
     let integer_digits = (input.abs().to_f64() / std::f64::consts::LN_10).ceil() as u32 + 1;

@@ -5,7 +5,7 @@ use num_bigint::BigInt;
 
 use super::NumberValue;
 use super::decimal_math;
-use crate::number::{Decimal, Rounding};
+use crate::number::{Decimal, Rounding, check_number};
 use crate::types::DataType;
 use crate::value::ValueError;
 use crate::value::error::invalid;
@@ -70,6 +70,7 @@ pub fn apply_math(
     value: Option<&[u8]>,
 ) -> Result<Option<Vec<u8>>, ValueError> {
     let Some(bytes) = value.filter(|bytes| !bytes.is_empty()) else { return Ok(None) };
+    check_number(data_type, bytes)?;
     let Some(number) = NumberValue::from_wire(data_type, bytes) else {
         return invalid!("a value of type {data_type} is not a number");
     };

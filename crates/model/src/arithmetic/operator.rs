@@ -4,10 +4,14 @@ use num_bigint::{BigInt, Sign};
 
 use super::NumberValue;
 use super::decimal_math::{add_rounded, divide_for_operator, multiply_rounded};
+use crate::number::check_number;
 use crate::temporal::{Duration, date_to_millis, millis_to_date_days};
 use crate::types::DataType;
 use crate::value::ValueError;
 use crate::value::error::invalid;
+
+/// Most bytes of a text that `+` makes.
+const JOINED_BYTES_MAX: usize = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operator {
@@ -98,7 +102,8 @@ pub fn apply(
     let (Some(left), Some(right)) = (present(left_type, left), present(right_type, right)) else {
         return Ok(None);
     };
-    let result = compute(operator, left_type, left, right_type, right);
+    let sized = check_number(left_type, left).and_then(|()| check_number(right_type, right));
+    let result = sized.and_then(|()| compute(operator, left_type, left, right_type, right));
     result.map(Some).map_err(|reason| {
         let symbol = operator.symbol();
         ValueError::new(format!("the operation '{left_type} {symbol} {right_type}' failed: {reason}"))
@@ -120,6 +125,10 @@ fn compute(
         return invalid!("the types do not fit the operator");
     };
     if result.is_text() {
+        // One expression has many operators: each copies what the one before has made.
+        if left.len() + right.len() > JOINED_BYTES_MAX {
+            return invalid!("the text would be longer than {JOINED_BYTES_MAX} bytes");
+        }
         return Ok([left, right].concat());
     }
     if matches!(result, DataType::Timestamp | DataType::Date) {
@@ -141,8 +150,12 @@ fn compute(
         DataType::BigInt => {
             integer(operator, left.to_i64(), right.to_i64()).map(|n| n.to_be_bytes().to_vec())
         }
-        DataType::VarInt => big_integer(operator, left.to_big_integer(), right.to_big_integer())
-            .map(|n| n.to_signed_bytes_be()),
+        DataType::VarInt => {
+            let number = big_integer(operator, left.to_big_integer(), right.to_big_integer())?;
+            let bytes = number.to_signed_bytes_be();
+            check_number(&result, &bytes)?;
+            Ok(bytes)
+        }
         DataType::Float => Ok(float(operator, left.to_f32(), right.to_f32()).to_be_bytes().to_vec()),
         DataType::Double => Ok(double(operator, left.to_f64(), right.to_f64()).to_be_bytes().to_vec()),
         _ => decimal(operator, &left, &right),

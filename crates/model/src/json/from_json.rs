@@ -6,6 +6,7 @@ use crate::number::Decimal;
 use crate::types::{DataType, UdtType};
 use crate::value::error::invalid;
 use crate::value::{ValueError, encode_elements, encode_fields, encode_map, encode_set, encode_vector};
+use std::collections::{HashMap, HashSet};
 
 /// Wire bytes of a JSON value that is not null. `now_millis` is what the string `now` means for a timestamp.
 pub fn from_json(data_type: &DataType, json: &JsonValue, now_millis: i64) -> Result<Vec<u8>, ValueError> {
@@ -208,12 +209,13 @@ fn optional(data_type: &DataType, json: &JsonValue, now_millis: i64) -> Result<O
 
 fn udt_value(udt: &UdtType, entries: &[(String, JsonValue)], now_millis: i64) -> Result<Vec<u8>, ValueError> {
     let keys = case_folded_keys(entries);
-    if let Some((unknown, _)) = keys.iter().find(|(name, _)| udt.field_index(name).is_none()) {
+    let known: HashSet<&str> = udt.fields.iter().map(|field| &*field.name).collect();
+    if let Some((unknown, _)) = keys.iter().find(|(name, _)| !known.contains(name.as_str())) {
         return invalid!("Unknown field '{unknown}' in value of user defined type {}", udt.name);
     }
+    let given: HashMap<&str, &JsonValue> = keys.iter().map(|(name, value)| (name.as_str(), *value)).collect();
     let parts = udt.fields.iter().map(|field| {
-        let given = keys.iter().find(|(name, _)| **name == *field.name).map(|(_, value)| *value);
-        optional(&field.data_type, given.unwrap_or(&JsonValue::Null), now_millis)
+        optional(&field.data_type, given.get(&*field.name).unwrap_or(&&JsonValue::Null), now_millis)
     });
     Ok(encode_fields(parts.collect::<Result<Vec<_>, _>>()?))
 }
@@ -222,12 +224,16 @@ fn udt_value(udt: &UdtType, entries: &[(String, JsonValue)], now_millis: i64) ->
 /// that become equal the later wins.
 pub fn case_folded_keys(entries: &[(String, JsonValue)]) -> Vec<(String, &JsonValue)> {
     let mut folded: Vec<(String, &JsonValue)> = Vec::with_capacity(entries.len());
+    let mut places: HashMap<String, usize> = HashMap::with_capacity(entries.len());
     for (key, value) in entries {
         let inner = key.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
         let name = inner.map_or_else(|| key.to_lowercase(), str::to_string);
-        match folded.iter_mut().find(|(known, _)| *known == name) {
+        match places.get(&name).and_then(|at| folded.get_mut(*at)) {
             Some(known) => known.1 = value,
-            None => folded.push((name, value)),
+            None => {
+                places.insert(name.clone(), folded.len());
+                folded.push((name, value));
+            }
         }
     }
     folded

@@ -3,7 +3,7 @@
 use num_bigint::BigInt;
 
 use super::text::{hex_to_wire, text_to_wire};
-use crate::number::Decimal;
+use crate::number::{Decimal, check_digits};
 use crate::timeuuid;
 use crate::types::DataType;
 use crate::value::{ValueError, validate};
@@ -49,7 +49,8 @@ pub fn preferred_type(kind: ConstantKind, text: &str) -> DataType {
         ConstantKind::String if text.is_ascii() => DataType::Ascii,
         ConstantKind::String => DataType::Text,
         ConstantKind::Integer => {
-            let number = BigInt::parse_bytes(text.as_bytes(), 10);
+            // More digits than 64 bits can have need not be read; leading zeros are nobody's habit.
+            let number = check_digits(text).then(|| BigInt::parse_bytes(text.as_bytes(), 10)).flatten();
             match number {
                 Some(number) if i32::try_from(&number).is_ok() => DataType::Int,
                 Some(number) if i64::try_from(&number).is_ok() => DataType::BigInt,

@@ -4,7 +4,7 @@ use num_bigint::BigInt;
 
 use super::composite::class_text_to_wire;
 use crate::inet;
-use crate::number::{Decimal, parse_java_double, parse_java_float};
+use crate::number::{Decimal, NUMBER_DIGITS_MAX, check_digits, parse_java_double, parse_java_float};
 use crate::temporal::{Duration, parse_date, parse_time, parse_timestamp};
 use crate::timeuuid;
 use crate::types::DataType;
@@ -43,6 +43,9 @@ pub fn text_to_wire(data_type: &DataType, text: &str, now_millis: i64) -> Result
         DataType::Int => integer::<i32>(text, "int").map(|n| n.to_be_bytes().to_vec()),
         DataType::BigInt | DataType::Counter => {
             integer::<i64>(text, "long").map(|n| n.to_be_bytes().to_vec())
+        }
+        DataType::VarInt | DataType::Decimal if !check_digits(text) => {
+            invalid!("A {data_type} may have at most {NUMBER_DIGITS_MAX} digits")
         }
         DataType::VarInt => match parse_big_integer(text) {
             Some(number) => Ok(number.to_signed_bytes_be()),
@@ -109,7 +112,7 @@ fn integer<N: std::str::FromStr>(text: &str, java_type: &str) -> Result<N, Value
 /// A sign or none, then digits: what Java's `BigInteger` reads.
 pub(crate) fn parse_big_integer(text: &str) -> Option<BigInt> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+    if digits.is_empty() || !check_digits(text) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
     let number = BigInt::parse_bytes(digits.as_bytes(), 10)?;

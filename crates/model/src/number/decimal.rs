@@ -9,7 +9,7 @@ use crate::value::decimal_order;
 use crate::value::error::invalid;
 
 /// Digits that aligning two numbers may add. Java would try to allocate them all.
-const ALIGN_DIGITS_MAX: i64 = 100_000;
+const ALIGN_DIGITS_MAX: i64 = 20_000;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Decimal {

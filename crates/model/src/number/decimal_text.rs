@@ -4,11 +4,14 @@ use std::fmt;
 
 use num_bigint::{BigInt, Sign};
 
-use super::Decimal;
+use super::{Decimal, check_digits};
 
 impl Decimal {
     /// Reads `[+-]digits[.digits][e[+-]digits]`; `None` for anything else, and when the scale leaves 32 bits.
     pub fn parse(text: &str) -> Option<Decimal> {
+        if !check_digits(text) {
+            return None;
+        }
         let (mantissa, exponent) = match text.find(['e', 'E']) {
             Some(at) => (text.get(..at)?, parse_exponent(text.get(at + 1..)?)?),
             None => (text, 0),

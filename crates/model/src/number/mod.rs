@@ -6,7 +6,10 @@
 mod decimal;
 mod decimal_text;
 mod float_text;
+mod limit;
 
 pub(crate) use decimal::low_bits;
 pub use decimal::{Decimal, Rounding};
 pub use float_text::{java_double, java_float, parse_java_double, parse_java_float};
+pub use limit::{NUMBER_BYTES_MAX, NUMBER_DIGITS_MAX};
+pub(crate) use limit::{check_digits, check_number};

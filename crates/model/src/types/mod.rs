@@ -5,9 +5,12 @@
 //! reads that text back. Does not know tables or wire type ids, and does not check where a type may be used
 //! (a duration in a key, a counter in a set): those are rules of statements.
 
+#[cfg(test)]
+mod deep_tests;
 mod java_class;
 mod name;
 mod parse;
+mod size;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +19,7 @@ use std::sync::Arc;
 pub use java_class::{java_class_name, native_of_java_class, split_java_parameters};
 pub use name::{is_reserved_word, quote_identifier, write_identifier};
 pub use parse::{TypeParseError, UdtLookup};
+pub use size::{TYPE_DEPTH_MAX, TYPE_NODES_MAX, TypeSizeError};
 
 /// Dimensions above this are refused when a type is parsed; Cassandra's own limit is the same order (8 K by guardrail).
 pub const VECTOR_DIMENSIONS_MAX: u32 = 65_536;
@@ -278,13 +282,10 @@ impl DataType {
         self.any(&|inner| matches!(inner, DataType::Counter))
     }
 
-    /// This type with every use of `updated` (same keyspace and name) replaced by the new definition; each use
-    /// keeps its own frozenness. For ALTER TYPE.
-    pub fn with_updated_udt(&self, updated: &UdtType) -> DataType {
-        if !self.references_udt(&updated.keyspace, &updated.name) {
-            return self.clone();
-        }
-        let inside = |inner: &DataType| Arc::new(inner.with_updated_udt(updated));
+    /// This type with every user-defined type that `fresh` knows replaced by what it gives; each use keeps its own
+    /// frozenness. Fields are not entered: `fresh` gives types whose own are up to date. For ALTER TYPE.
+    pub fn with_udts(&self, fresh: &dyn Fn(&UdtType) -> Option<Arc<UdtType>>) -> DataType {
+        let inside = |inner: &DataType| Arc::new(inner.with_udts(fresh));
         match self {
             DataType::List { element, frozen } => {
                 DataType::List { element: inside(element), frozen: *frozen }
@@ -297,23 +298,32 @@ impl DataType {
                 DataType::Vector { element: inside(element), dimensions: *dimensions }
             }
             DataType::Tuple(components) => {
-                DataType::Tuple(components.iter().map(|inner| inner.with_updated_udt(updated)).collect())
+                DataType::Tuple(components.iter().map(|inner| inner.with_udts(fresh)).collect())
             }
-            DataType::Udt(udt) if udt.keyspace == updated.keyspace && udt.name == updated.name => {
-                DataType::Udt(Arc::new(UdtType { frozen: udt.frozen, ..updated.clone() }))
-            }
-            DataType::Udt(udt) => {
-                let fields = udt
-                    .fields
-                    .iter()
-                    .map(|field| UdtField {
-                        name: field.name.clone(),
-                        data_type: field.data_type.with_updated_udt(updated),
-                    })
-                    .collect();
-                DataType::Udt(Arc::new(UdtType { fields, ..UdtType::clone(udt) }))
-            }
+            DataType::Udt(udt) => match fresh(udt) {
+                Some(fresh) if fresh.frozen == udt.frozen => DataType::Udt(fresh),
+                Some(fresh) => {
+                    DataType::Udt(Arc::new(UdtType { frozen: udt.frozen, ..UdtType::clone(&fresh) }))
+                }
+                None => self.clone(),
+            },
             other => other.clone(),
+        }
+    }
+
+    /// The user-defined types that the text of this type names: fields of theirs are not entered.
+    pub fn for_each_named_udt<'t>(&'t self, seen: &mut dyn FnMut(&'t Arc<UdtType>)) {
+        match self {
+            DataType::List { element, .. }
+            | DataType::Set { element, .. }
+            | DataType::Vector { element, .. } => element.for_each_named_udt(seen),
+            DataType::Map { key, value, .. } => {
+                key.for_each_named_udt(seen);
+                value.for_each_named_udt(seen);
+            }
+            DataType::Tuple(components) => components.iter().for_each(|inner| inner.for_each_named_udt(seen)),
+            DataType::Udt(udt) => seen(udt),
+            _ => {}
         }
     }
 }

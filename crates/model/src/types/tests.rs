@@ -81,7 +81,7 @@ fn frozenness_and_references() {
         fields: Arc::new([UdtField { name: "only".into(), data_type: DataType::Int }]),
         ..UdtType::clone(&address())
     };
-    let changed = parse("list<frozen<\"Address\">>").with_updated_udt(&updated);
+    let changed = parse("list<frozen<\"Address\">>").with_udts(&|_| Some(Arc::new(updated.clone())));
     assert_eq!(changed, DataType::list(DataType::Udt(Arc::new(updated)).freeze()));
 }
 

@@ -6,13 +6,18 @@
 use super::elements::{self, Part, Truncated};
 use super::error::invalid;
 use super::{ValueError, wire_vint};
+use crate::number::check_number;
 use crate::types::{DataType, UdtType};
+
+/// Most elements of a list, set or map in one value. A value is checked, sorted and written as a whole.
+pub const ITEMS_MAX: usize = 65_536;
 
 /// `Ok` when `bytes` is a value of `data_type`. Null is not bytes: callers handle it before.
 pub fn validate(data_type: &DataType, bytes: &[u8]) -> Result<(), ValueError> {
     let len = bytes.len();
     match data_type {
-        DataType::Blob | DataType::VarInt | DataType::Custom(_) => Ok(()),
+        DataType::Blob | DataType::Custom(_) => Ok(()),
+        DataType::VarInt => check_number(data_type, bytes),
         DataType::Text => {
             std::str::from_utf8(bytes).map(|_| ()).map_err(|_| ValueError::new("String didn't validate."))
         }
@@ -30,7 +35,10 @@ pub fn validate(data_type: &DataType, bytes: &[u8]) -> Result<(), ValueError> {
         DataType::SmallInt => sized(len == 2, "Expected 2 bytes for a smallint", len),
         DataType::Date => sized(len == 4, "Expected 4 byte long for date", len),
         DataType::Time => sized(len == 8, "Expected 8 byte long for time", len),
-        DataType::Decimal => sized(len == 0 || len >= 4, "Expected 0 or at least 4 bytes", len),
+        DataType::Decimal => {
+            sized(len == 0 || len >= 4, "Expected 0 or at least 4 bytes", len)?;
+            check_number(data_type, bytes)
+        }
         DataType::Uuid => sized(len == 16 || len == 0, "UUID should be 16 or 0 bytes", len),
         DataType::TimeUuid => validate_timeuuid(bytes),
         DataType::Inet => match len {
@@ -117,7 +125,18 @@ fn truncated(kind: &str) -> impl Fn(Truncated) -> ValueError {
 /// A negative count is its own mistake, told apart from missing bytes.
 fn check_count(bytes: &[u8], kind: &str) -> Result<(), ValueError> {
     let negative = bytes.len() >= 4 && bytes.first().is_some_and(|first| *first >= 0x80);
-    if negative { invalid!("The data cannot be deserialized as a {kind}") } else { Ok(()) }
+    if negative {
+        return invalid!("The data cannot be deserialized as a {kind}");
+    }
+    let count = bytes.first_chunk::<4>().map_or(0, |count| u32::from_be_bytes(*count) as usize);
+    // A count that the bytes cannot hold is another mistake, told by whoever reads them.
+    if count > ITEMS_MAX && bytes.len() / 4 > count {
+        return invalid!(
+            "Guardrail items_per_collection violated: a {kind} has {count} items, this exceeds fail threshold of \
+             {ITEMS_MAX}. Add the items in several statements"
+        );
+    }
+    Ok(())
 }
 
 fn validate_elements(element: &DataType, bytes: &[u8], kind: &str) -> Result<(), ValueError> {

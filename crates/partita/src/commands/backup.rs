@@ -85,6 +85,14 @@ fn copy(verb: &str, from: &Path, to: &Path) -> Result<(), String> {
     let copied = copy_database(&disk, from, to, &mut |now| progress.show(now));
     let took = progress.end();
     let copied = copied.map_err(|error| explain(error, from, to))?;
+    if copied.left_out_count > 0 {
+        println!(
+            "note: {} of the names in {} are no part of a database and were left out: {}",
+            copied.left_out_count,
+            from.display(),
+            copied.left_out.join(", ")
+        );
+    }
     println!(
         "{verb} {} files, {} ({} entries, {} log records) to {} in {took}; every checksum is right",
         copied.files,

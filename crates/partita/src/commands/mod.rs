@@ -3,10 +3,15 @@
 pub mod backup;
 pub mod design;
 mod files;
+pub mod keys;
+pub mod lsp;
+pub mod patterns;
 mod progress;
 pub mod review;
 pub mod serve;
+mod server_at;
 pub mod simulate;
+pub mod top;
 pub mod verify;
 
 /// Why a command ends without success.

@@ -1,4 +1,4 @@
-//! `partita review`: reads CQL files and says which keys will hurt, before a row is written.
+//! `partita review`: reads CQL files and tables of DynamoDB, and says which keys will hurt, before a row is written.
 //!
 //! Exit 0 without error findings, 1 with one or with a statement that could not be read, 2 for bad usage. Only reads the named files; needs no server.
 
@@ -12,7 +12,8 @@ use std::path::PathBuf;
 /// Options of `partita review`.
 #[derive(Args)]
 pub struct ReviewOptions {
-    /// CQL files with tables, access patterns and queries; `-` reads standard input.
+    /// CQL files with tables, access patterns and queries; or CreateTable JSON, CloudFormation, Terraform or NoSQL Workbench files with
+    /// a JSON file of operations; `-` reads standard input.
     files: Vec<PathBuf>,
     /// How to write the findings.
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -44,7 +45,7 @@ pub fn run(options: ReviewOptions) -> Result<(), Failure> {
         return Ok(());
     }
     if options.files.is_empty() {
-        return Err(Failure::Usage("name at least one CQL file, or `-` for standard input".into()));
+        return Err(Failure::Usage("name at least one file (CQL, or JSON, YAML or Terraform with tables of DynamoDB), or `-` for standard input".into()));
     }
     let mut files = Vec::new();
     for path in &options.files {

@@ -1,18 +1,19 @@
-//! `partita serve`: starts the server, prints one line per listener, stops on SIGTERM or Ctrl-C.
+//! `partita serve`: starts the server, prints one line per listener, reloads on SIGHUP, stops on SIGTERM or Ctrl-C.
 
 use super::Failure;
 use crate::options::ServeOptions;
 use server::Server;
 use std::io::{IsTerminal, Write};
+use tracing_subscriber::filter::Targets;
 
 pub fn run(options: ServeOptions) -> Result<(), Failure> {
-    let settings = options.resolve().map_err(Failure::Usage)?;
-    init_logging(&settings.log, settings.log_json)?;
+    let settings = options.clone().resolve().map_err(Failure::Usage)?;
+    let set_level = init_logging(&settings.log, settings.log_json)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|e| Failure::Failed(format!("cannot start the runtime: {e}")))?;
-    let signals =
+    let mut signals =
         runtime.block_on(async { Signals::listen() }).map_err(|e| Failure::Failed(e.to_string()))?;
     let server = Server::start(settings.server).map_err(|e| Failure::Failed(e.to_string()))?;
     let mut out = std::io::stdout();
@@ -21,12 +22,32 @@ pub fn run(options: ServeOptions) -> Result<(), Failure> {
         let _ = writeln!(out, "listening {name} {address}");
     }
     let _ = out.flush();
-    runtime.block_on(signals.wait());
+    while runtime.block_on(signals.next()) == Asked::Reload {
+        reload_log_level(options.clone(), &set_level);
+        server.reload();
+    }
     tracing::info!("stopping: finishing requests and flushing memtables");
     server.stop().map_err(|e| Failure::Failed(e.to_string()))
 }
 
+/// The level may stand in the configuration file, which may have changed; whatever else it says takes a restart.
+fn reload_log_level(options: ServeOptions, set_level: &SetLevel) {
+    let resolved = options.resolve().and_then(|settings| parse_level(&settings.log));
+    match resolved {
+        Ok(targets) => set_level(targets),
+        Err(error) => tracing::error!(error, "the log level was not reloaded"),
+    }
+}
+
+/// What a signal asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    Reload,
+    Stop,
+}
+
 struct Signals {
+    hang_up: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
     interrupt: tokio::signal::unix::Signal,
 }
@@ -35,34 +56,44 @@ impl Signals {
     fn listen() -> std::io::Result<Signals> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Signals {
+            hang_up: signal(SignalKind::hangup())?,
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
         })
     }
 
-    async fn wait(mut self) {
+    async fn next(&mut self) -> Asked {
         tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => Asked::Stop,
+            _ = self.interrupt.recv() => Asked::Stop,
+            _ = self.hang_up.recv() => Asked::Reload,
         }
     }
 }
 
-fn init_logging(level: &str, json: bool) -> Result<(), Failure> {
-    use tracing_subscriber::filter::Targets;
+/// Changes what is logged from now on.
+type SetLevel = Box<dyn Fn(Targets)>;
+
+fn parse_level(level: &str) -> Result<Targets, String> {
+    level.parse().map_err(|e| format!("--log {level}: {e}; try error, warn, info, debug or trace"))
+}
+
+fn init_logging(level: &str, json: bool) -> Result<SetLevel, Failure> {
     use tracing_subscriber::prelude::*;
-    let targets: Targets = level
-        .parse()
-        .map_err(|e| Failure::Usage(format!("--log {level}: {e}; try error, warn, info, debug or trace")))?;
+    let targets = parse_level(level).map_err(Failure::Usage)?;
     // Colours are for people: a file or a collector gets the bare text.
     let colours =
         std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
     let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(colours);
+    let (filter, handle) = tracing_subscriber::reload::Layer::new(targets);
     let registry = tracing_subscriber::registry();
     if json {
-        registry.with(layer.json().with_filter(targets)).init();
+        registry.with(layer.json().with_filter(filter)).init();
     } else {
-        registry.with(layer.with_filter(targets)).init();
+        registry.with(layer.with_filter(filter)).init();
     }
-    Ok(())
+    Ok(Box::new(move |targets| {
+        // It fails only when there is no log any more.
+        let _ = handle.reload(targets);
+    }))
 }

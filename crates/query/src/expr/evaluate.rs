@@ -3,7 +3,7 @@
 use super::access::{element, field, slice};
 use super::{Env, Evaluated, Expr, Node};
 use crate::error::QueryError;
-use crate::function::CallContext;
+use crate::function::{CallContext, Function};
 use crate::values::Bound;
 use model::types::DataType;
 use model::value::{canonical, encode_elements, encode_fields, encode_map, encode_set, encode_vector};
@@ -30,7 +30,9 @@ impl Expr {
                 let args = evaluate_args(&function.name, args, env)?;
                 let args: Vec<Option<&[u8]>> = args.iter().map(|a| a.as_deref()).collect();
                 let context = CallContext { now_micros: env.now_micros, ids: env.ids };
-                owned(function.call(&args, &context)?)
+                let result = function.call(&args, &context)?;
+                check_result(function, result.as_deref())?;
+                owned(result)
             }
             Node::List(parts) => collection(elements(parts, "collections", env)?, encode_elements),
             Node::Set(parts) => {
@@ -113,6 +115,19 @@ impl Expr {
         }
         Ok(Evaluated::Value(Cow::Owned(encode_fields(values))))
     }
+}
+
+/// Most bytes that a call may give: calls nest, and some give twice what they take.
+const RESULT_BYTES_MAX: usize = 4 << 20;
+
+fn check_result(function: &Function, result: Option<&[u8]>) -> Result<(), QueryError> {
+    if result.is_none_or(|bytes| bytes.len() <= RESULT_BYTES_MAX) {
+        return Ok(());
+    }
+    Err(QueryError::invalid(format!(
+        "The result of {} is larger than {RESULT_BYTES_MAX} bytes, which is the limit",
+        function.name
+    )))
 }
 
 /// A bound value in its one stored form; an error says what is wrong with it.

@@ -149,4 +149,34 @@ impl Expr {
             }
         }
     }
+
+    /// Adds the steps that evaluating takes, and those among them that are calls.
+    pub fn count(&self, steps: &mut usize, calls: &mut usize) {
+        *steps += 1;
+        match &self.node {
+            Node::Null | Node::Constant(_) | Node::Input(_) | Node::Marker(_) => {}
+            Node::Call(_, parts) => {
+                *calls += 1;
+                parts.iter().for_each(|part| part.count(steps, calls));
+            }
+            Node::List(parts)
+            | Node::Set(parts)
+            | Node::Vector(parts)
+            | Node::Tuple(parts)
+            | Node::UserType(parts) => parts.iter().for_each(|part| part.count(steps, calls)),
+            Node::Map(entries) => entries.iter().for_each(|(key, value)| {
+                key.count(steps, calls);
+                value.count(steps, calls);
+            }),
+            Node::Field(of, _) => of.count(steps, calls),
+            Node::Element(of, key) => {
+                of.count(steps, calls);
+                key.count(steps, calls);
+            }
+            Node::Slice { of, from, to } => {
+                of.count(steps, calls);
+                [from, to].into_iter().flatten().for_each(|bound| bound.count(steps, calls));
+            }
+        }
+    }
 }

@@ -3,7 +3,7 @@
 //! Everything becomes half-open intervals of clustering bytes. A range over several columns of
 //! mixed direction is a union of intervals; see [`TupleRange`].
 
-use super::COMBINATIONS_MAX;
+use super::product::{check_bytes, check_combinations};
 use super::terms::{Item, Receiver, Terms};
 use crate::context::{Ids, Request};
 use crate::error::QueryError;
@@ -84,10 +84,11 @@ impl ClusteringRestriction {
                 continue;
             }
             let rows = step.terms.evaluate(&Receiver::new(&|i| columns[i].name.to_string()), request, ids)?;
-            if rows.len().saturating_mul(prefixes.len()) > COMBINATIONS_MAX {
-                return Err(QueryError::invalid("The IN relations of the query make too many combinations"));
-            }
+            let combinations = rows.len().saturating_mul(prefixes.len());
+            check_combinations(table.clustering[..at].iter().map(|c| &*c.name), combinations)?;
             if let [row] = rows.as_slice() {
+                let added: usize = row.iter().map(|value| value.len()).sum();
+                check_bytes(added.saturating_mul(prefixes.len()))?;
                 prefixes.iter_mut().try_for_each(|prefix| put_row(columns, row, prefix))?;
                 continue;
             }
@@ -99,6 +100,7 @@ impl ClusteringRestriction {
             }
             suffixes.sort();
             suffixes.dedup();
+            check_bytes(combined_bytes(&prefixes, &suffixes))?;
             prefixes = prefixes
                 .iter()
                 .flat_map(|prefix| suffixes.iter().map(move |suffix| [&prefix[..], suffix].concat()))
@@ -140,6 +142,11 @@ impl ClusteringRestriction {
             return Ok(prefixes.into_iter().map(|prefix| Slice::behind(prefix, behind)).collect());
         };
         let inside = range.slices(&table.clustering[at..], request, ids)?;
+        let combinations = prefixes.len().saturating_mul(inside.len());
+        check_combinations(table.clustering.iter().map(|c| &*c.name), combinations)?;
+        let bounds: usize = inside.iter().map(|slice| slice.start.len() + slice.end.len()).sum();
+        let repeated = total_bytes(&prefixes).saturating_mul(2 * inside.len());
+        check_bytes(repeated.saturating_add(bounds.saturating_mul(prefixes.len())))?;
         let shifted = |prefix: &Vec<u8>, slice: &Slice| Slice {
             start: [&prefix[..], &slice.start].concat(),
             end: [&prefix[..], &slice.end].concat(),
@@ -171,6 +178,16 @@ impl TupleRange {
         }
         Ok(slices)
     }
+}
+
+fn total_bytes(parts: &[Vec<u8>]) -> usize {
+    parts.iter().map(Vec::len).sum()
+}
+
+/// The bytes of every prefix with every suffix behind it.
+fn combined_bytes(prefixes: &[Vec<u8>], suffixes: &[Vec<u8>]) -> usize {
+    let repeated = |parts: &[Vec<u8>], times: usize| total_bytes(parts).saturating_mul(times);
+    repeated(prefixes, suffixes.len()).saturating_add(repeated(suffixes, prefixes.len()))
 }
 
 fn put_row(columns: &[Column], row: &[Cow<'_, [u8]>], out: &mut Vec<u8>) -> Result<(), QueryError> {

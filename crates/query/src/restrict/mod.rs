@@ -6,10 +6,12 @@
 
 mod clustering;
 mod partitions;
+mod product;
 mod terms;
 
 pub use clustering::{ClusteringRestriction, RangeBound, Step, TupleRange};
 pub use partitions::{PartitionRestriction, PartitionSet, TokenRange};
+pub use product::{COMBINATIONS_MAX, check_combinations};
 pub use terms::{Item, Nulls, Receiver, Terms};
 
 use crate::context::{Ids, Request};
@@ -18,9 +20,6 @@ use model::key::PartitionKey;
 use schema::Table;
 use std::sync::Arc;
 use store::Slice;
-
-/// Most combinations that the IN relations of one statement may make.
-pub const COMBINATIONS_MAX: usize = 100_000;
 
 /// Which partitions and which rows of them a statement is about.
 #[derive(Clone, Debug)]
@@ -61,6 +60,14 @@ impl Restrictions {
     /// The clustering keys of the rows, ascending, without duplicates; only if [`Restrictions::names_rows`].
     pub fn rows(&self, request: &Request<'_>, ids: &dyn Ids) -> Result<Vec<Vec<u8>>, QueryError> {
         self.clustering.prefixes(&self.table, request, ids)
+    }
+
+    /// Refuses a statement whose partitions and rows multiply to too many: each list alone may be short enough.
+    pub fn check_product(&self, partitions: usize, rows: usize) -> Result<(), QueryError> {
+        if partitions.saturating_mul(rows) <= COMBINATIONS_MAX {
+            return Ok(());
+        }
+        check_combinations(self.table.primary_key().map(|c| &*c.name), partitions.saturating_mul(rows))
     }
 
     /// For each partition key column, the marker that is its only value; `None` if one has none.

@@ -1,6 +1,6 @@
 //! Which partitions: values of the key columns, a range of tokens, or all.
 
-use super::COMBINATIONS_MAX;
+use super::product::{check_bytes, check_combinations};
 use super::terms::{Receiver, Terms, required};
 use crate::context::{Ids, Request};
 use crate::error::QueryError;
@@ -117,10 +117,13 @@ fn bind_keys(
         }
         alternatives.push(values);
     }
-    if combinations > COMBINATIONS_MAX {
-        let text = format!("The query cannot be completed because it selects {combinations} partitions");
-        return Err(QueryError::invalid(text));
-    }
+    check_combinations(table.partition_key.iter().map(|c| &*c.name), combinations)?;
+    // A value stands in as many keys as the other columns make.
+    let repeated = |values: &Vec<Cow<'_, [u8]>>| {
+        let bytes: usize = values.iter().map(|value| value.len()).sum();
+        bytes.saturating_mul(combinations / values.len().max(1))
+    };
+    check_bytes(alternatives.iter().map(repeated).fold(0, usize::saturating_add))?;
     // Every column's values are sorted, so counting with the last column fastest gives key order.
     let mut keys = Vec::with_capacity(combinations);
     let mut chosen: Vec<&[u8]> = Vec::with_capacity(columns.len());

@@ -111,6 +111,14 @@ impl Aggregate {
 }
 
 impl State {
+    /// What it holds, if that can be much: a value of the rows.
+    pub fn bytes(&self) -> usize {
+        match self {
+            State::Count(_) | State::Sum(_) | State::Average(_) => 0,
+            State::Least { best, .. } | State::Greatest { best, .. } => best.as_ref().map_or(0, Vec::len),
+        }
+    }
+
     /// The result; `None` is null.
     pub fn finish(self) -> Option<Vec<u8>> {
         match self {

@@ -4,13 +4,15 @@ use super::aggregate::State;
 use super::cell_info::CellInfos;
 use super::filter::BoundFilter;
 use super::nearest::Nearest;
-use super::output::Output;
+use super::output::{Output, check_row};
 use super::paging::SequenceState;
 use super::plan::SelectPlan;
 use super::scratch::Scratch;
+use super::turn::Turn;
 use crate::context::{Ids, Request};
 use crate::error::QueryError;
 use crate::expr::{Env, Expr};
+use crate::held::Held;
 use crate::spec::put_value;
 use model::key::PartitionKey;
 use model::row::{ColumnId, RowView};
@@ -73,9 +75,14 @@ pub struct Collector<'p, 'c> {
     /// Collects rows by similarity instead of writing them as they come.
     pub nearest: Option<Nearest>,
     pub stopped: Option<Stop>,
+    turn: Turn,
+    /// The read was stopped for others to have their turn, and goes on behind this place.
+    pub turn_over: Option<Position>,
     pub error: Option<QueryError>,
     /// Clustering bytes and end in `body` of every row, when a merge wants them.
     pub trace: Option<Vec<(Vec<u8>, usize)>>,
+    /// Memory for groups, and for rows that are not written as they come.
+    pub held: Held,
 }
 
 /// What `last` means.
@@ -107,11 +114,14 @@ impl<'p, 'c> Collector<'p, 'c> {
         limits: (Option<u64>, Option<u64>),
     ) -> Result<Collector<'p, 'c>, QueryError> {
         let filters: Result<Vec<_>, _> = plan.filters.iter().map(|f| f.bind(request, ids)).collect();
+        let filters = filters?;
         Ok(Collector {
             plan,
             request: *request,
             ids,
-            filters: filters?,
+            turn: Turn::new(plan, &filters),
+            turn_over: None,
+            filters,
             infos: CellInfos::bind(&plan.layout.infos, &plan.inputs, request, ids)?,
             scratch: Scratch::new(&plan.layout, request.now_seconds),
             budget,
@@ -134,6 +144,7 @@ impl<'p, 'c> Collector<'p, 'c> {
             stopped: None,
             error: None,
             trace: None,
+            held: Held::default(),
         })
     }
 
@@ -216,7 +227,8 @@ impl<'p, 'c> Collector<'p, 'c> {
             self.put(row)?;
             let encoded = self.body.split_off(start);
             if let Some(nearest) = &mut self.nearest {
-                nearest.add(similarity, encoded);
+                nearest.add(similarity, encoded)?;
+                self.held.hold(nearest.bytes())?;
             }
         }
         self.mark(clustering);
@@ -355,8 +367,10 @@ impl<'p, 'c> Collector<'p, 'c> {
 
     fn put(&mut self, row: &[u8]) -> Result<(), QueryError> {
         if let Output::Slots(slots) = &self.plan.output {
+            let start = self.body.len();
             for slot in slots {
                 put_value(&mut self.body, self.scratch.value(*slot, row));
+                check_row(self.body.len() - start)?;
             }
             return Ok(());
         }
@@ -406,6 +420,7 @@ impl<'p, 'c> Collector<'p, 'c> {
             for (aggregate, state) in grouping.aggregates.iter().zip(&mut group.states) {
                 aggregate.add(state, &env)?;
             }
+            self.held.hold(group.states.iter().map(State::bytes).sum())?;
         }
         drop(inputs);
         if self.plan.distinct {
@@ -437,6 +452,9 @@ impl<'p, 'c> Collector<'p, 'c> {
         self.plan.output.put(&env, &mut self.body)?;
         if let Some(trace) = &mut self.trace {
             trace.push((group.clustering, self.body.len()));
+            let places = trace.len() * size_of::<(Vec<u8>, usize)>();
+            // Once more when it is written in order.
+            self.held.hold(2 * self.body.len() + places)?;
         }
         self.count += 1;
         if let Some(left) = &mut self.limit_left {
@@ -449,6 +467,18 @@ impl<'p, 'c> Collector<'p, 'c> {
             *left = left.saturating_sub(1);
         }
         Ok(())
+    }
+
+    /// Stops the read behind a row that was dealt with; whoever drives it goes on there.
+    #[cold]
+    fn give_way(&mut self, flow: Flow, clustering: &[u8]) -> Flow {
+        let Some(key) = self.key.clone() else { return flow };
+        // A partition that is left is left in this read: its end has to be told.
+        if flow != Flow::Continue {
+            return flow;
+        }
+        self.turn_over = Some(Position { key, clustering: Some(clustering.to_vec()) });
+        Flow::Stop
     }
 
     fn flow(&mut self, flow: Result<Flow, QueryError>) -> Flow {
@@ -491,7 +521,11 @@ impl Sink for Collector<'_, '_> {
         let plan = self.plan;
         self.scratch.row(&plan.table, &plan.layout, &plan.inputs, &self.infos, clustering, row);
         let flow = self.take(Some(clustering), row.body());
-        self.flow(flow)
+        let flow = self.flow(flow);
+        if self.turn.is_over(row.body().len()) && flow != Flow::Stop {
+            return self.give_way(flow, clustering);
+        }
+        flow
     }
 
     fn partition_end(&mut self) -> Flow {

@@ -9,15 +9,21 @@ use super::paging::{PagingState, SequenceState, malformed};
 use super::plan::SelectPlan;
 use crate::context::{Context, too_large};
 use crate::error::QueryError;
+use crate::held::Held;
 use crate::restrict::{PartitionRestriction, PartitionSet, Terms};
 use crate::spec::Rows;
-use std::future::Future;
-use std::pin::Pin;
-use std::task::Poll;
+use model::key::PartitionKey;
+use rt::turn::give_way;
 use store::{Partitions, Position, Read, ReadEnd, Slice, Store, TableId};
 
 /// A filtering page ends, however few rows it has, after this many pauses of the scan.
 const FILTER_PAUSES_MAX: u32 = 10;
+
+/// Partitions of an IN that are read, one after the other, before others have their turn.
+pub(super) const KEYS_PER_TURN: usize = 256;
+
+/// Keys and slices that are not worth counting.
+const FEW: usize = 16;
 
 /// Most rows that ANN OF may ask for, as in Cassandra.
 pub const ANN_ROWS_MAX: u64 = 1000;
@@ -54,6 +60,14 @@ async fn run<S: Store, T: Store>(
         )));
     }
     let slices = if plan.distinct { vec![Slice::all()] } else { plan.restrictions.slices(request, ids)? };
+    let mut held = Held::default();
+    if let PartitionSet::Keys(keys) = &partitions {
+        plan.restrictions.check_product(keys.len(), slices.len())?;
+        if keys.len() + slices.len() > FEW {
+            held = context.held();
+            held.hold(keys_bytes(keys) + slices_bytes(&slices))?;
+        }
+    }
     let state = match request.paging_state {
         Some(bytes) => Some(PagingState::decode(bytes, plan.table.id)?),
         None => None,
@@ -86,7 +100,16 @@ async fn run<S: Store, T: Store>(
         }
     };
     scan.warn_about_tombstones(rows.count);
+    drop(held);
     Ok(rows)
+}
+
+fn keys_bytes(keys: &[PartitionKey]) -> usize {
+    keys.iter().map(|key| size_of::<PartitionKey>() + key.prefix().len()).sum()
+}
+
+fn slices_bytes(slices: &[Slice]) -> usize {
+    slices.iter().map(|slice| size_of::<Slice>() + slice.start.len() + slice.end.len()).sum()
 }
 
 fn first_read<S: Store>(plan: &SelectPlan, slices: Vec<Slice>, context: &Context<'_, S>) -> Read {
@@ -148,6 +171,9 @@ impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
         let (request, ids) = (&self.context.request, self.context.ids);
         let limits = if self.plan.ann.is_some() { (None, None) } else { self.limits };
         let mut collector = Collector::new(self.plan, request, ids, budget, limits)?;
+        if self.plan.grouping.is_some() || self.plan.ann.is_some() {
+            collector.held = self.context.held();
+        }
         if let Some(ann) = &self.plan.ann {
             let target = ann.target.evaluate(request, ids)?;
             let target =
@@ -201,7 +227,7 @@ impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
 
     pub async fn each_key(
         &mut self,
-        keys: Vec<model::key::PartitionKey>,
+        keys: Vec<PartitionKey>,
         after: Option<Position>,
         collector: &mut Collector<'_, '_>,
     ) -> Result<Ended, QueryError> {
@@ -217,6 +243,9 @@ impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
                 continue;
             }
             self.read.partitions = Partitions::One(key);
+            if place % KEYS_PER_TURN == KEYS_PER_TURN - 1 {
+                give_way().await;
+            }
             match self.drive(collector).await? {
                 Ended::Complete => {}
                 // Nothing more is wanted of the last partition: then nothing follows.
@@ -239,7 +268,15 @@ impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
             if let Some(error) = collector.error.take() {
                 return Err(error);
             }
-            match outcome.end {
+            let end = match (outcome.end, collector.turn_over.take()) {
+                (ReadEnd::Stopped, Some(position)) => {
+                    self.read.after = Some(position);
+                    give_way().await;
+                    continue;
+                }
+                (end, _) => end,
+            };
+            match end {
                 ReadEnd::Complete => return Ok(Ended::Complete),
                 ReadEnd::Stopped => return Ok(Ended::Stopped),
                 ReadEnd::Paused(position) => {
@@ -250,7 +287,7 @@ impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
                         return Ok(Ended::Budget);
                     }
                     self.read.after = Some(position);
-                    yield_now().await;
+                    give_way().await;
                 }
             }
         }
@@ -304,20 +341,4 @@ fn warn_about_aggregation<S: Store>(plan: &SelectPlan, context: &Context<'_, S>)
         }
         PartitionRestriction::Keys { .. } => {}
     }
-}
-
-/// Lets other tasks of the shard run.
-pub(super) fn yield_now() -> impl Future<Output = ()> {
-    struct Yield(bool);
-    impl Future for Yield {
-        type Output = ();
-        fn poll(mut self: Pin<&mut Self>, context: &mut std::task::Context<'_>) -> Poll<()> {
-            if std::mem::replace(&mut self.0, true) {
-                return Poll::Ready(());
-            }
-            context.waker().wake_by_ref();
-            Poll::Pending
-        }
-    }
-    Yield(false)
 }

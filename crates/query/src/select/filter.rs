@@ -5,36 +5,17 @@ use crate::context::{Ids, Request};
 use crate::error::QueryError;
 use crate::expr::{Env, Expr, Node};
 use crate::restrict::{Nulls, Receiver, Terms};
-use model::types::DataType;
-use model::value::compare;
 use std::borrow::Cow;
-use std::cmp::Ordering;
-use store::assemble::contains;
+use store::{Comparison, evaluate};
 
 /// `subjects op terms`; several subjects are compared as a tuple.
 #[derive(Clone, Debug)]
 pub struct Filter {
     pub subjects: Vec<Expr>,
-    pub op: FilterOp,
+    pub op: Comparison,
     pub terms: Terms,
     /// The column in messages and in advice.
     pub column: String,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FilterOp {
-    Equal,
-    NotEqual,
-    Less,
-    LessOrEqual,
-    Greater,
-    GreaterOrEqual,
-    In,
-    NotIn,
-    Contains,
-    ContainsKey,
-    NotContains,
-    NotContainsKey,
 }
 
 /// A filter with its values.
@@ -58,6 +39,11 @@ impl Filter {
 }
 
 impl BoundFilter<'_> {
+    /// How many values a row is compared with.
+    pub fn alternatives(&self) -> usize {
+        self.rows.len()
+    }
+
     /// Whether the row whose inputs are at hand passes. A null subject passes nothing.
     pub fn passes(&self, env: &Env<'_, '_>) -> Result<bool, QueryError> {
         let mut found: Vec<Cow<'_, [u8]>> = Vec::with_capacity(self.filter.subjects.len());
@@ -67,38 +53,27 @@ impl BoundFilter<'_> {
                 None => return Ok(false),
             }
         }
-        let order = |row: &Vec<Vec<u8>>| self.order(&found, row);
-        let holds = |wanted: fn(Ordering) -> bool| self.rows.first().is_some_and(|row| wanted(order(row)));
-        Ok(match self.filter.op {
-            FilterOp::Equal => holds(Ordering::is_eq),
-            FilterOp::NotEqual => holds(Ordering::is_ne),
-            FilterOp::Less => holds(Ordering::is_lt),
-            FilterOp::LessOrEqual => holds(Ordering::is_le),
-            FilterOp::Greater => holds(Ordering::is_gt),
-            FilterOp::GreaterOrEqual => holds(Ordering::is_ge),
-            FilterOp::In => self.rows.iter().any(|row| order(row).is_eq()),
-            FilterOp::NotIn => self.rows.iter().all(|row| order(row).is_ne()),
-            FilterOp::Contains => self.has(&found, false),
-            FilterOp::ContainsKey => self.has(&found, true),
-            FilterOp::NotContains => !self.has(&found, false),
-            FilterOp::NotContainsKey => !self.has(&found, true),
-        })
+        match self.filter.op {
+            Comparison::Contains
+            | Comparison::ContainsKey
+            | Comparison::NotContains
+            | Comparison::NotContainsKey
+            | Comparison::Prefix => Ok(self.holds_of_one(&found)),
+            op => Ok(evaluate::holds(op, self.rows.len(), |alternative| {
+                let types = self.filter.subjects.iter().map(|subject| &subject.data_type);
+                let values = found.iter().zip(&self.rows[alternative]);
+                evaluate::order(
+                    types.zip(values).map(|(data_type, (have, want))| (data_type, &**have, &**want)),
+                )
+            })),
+        }
     }
 
-    fn order(&self, found: &[Cow<'_, [u8]>], row: &[Vec<u8>]) -> Ordering {
-        let types = self.filter.subjects.iter().map(|s| &s.data_type);
-        let mut parts = types.zip(found.iter().zip(row));
-        let different = |(t, (a, b)): (&DataType, (&Cow<'_, [u8]>, &Vec<u8>))| {
-            Some(compare(t, a, b)).filter(|order| order.is_ne())
-        };
-        parts.find_map(different).unwrap_or(Ordering::Equal)
-    }
-
-    fn has(&self, found: &[Cow<'_, [u8]>], keys: bool) -> bool {
+    fn holds_of_one(&self, found: &[Cow<'_, [u8]>]) -> bool {
         let (Some(subject), Some(whole)) = (self.filter.subjects.first(), found.first()) else {
             return false;
         };
         let wanted = self.rows.first().and_then(|row| row.first()).map(Vec::as_slice);
-        contains(&subject.data_type, Some(whole), wanted, keys)
+        evaluate::holds_of(self.filter.op, &subject.data_type, whole, &[wanted])
     }
 }

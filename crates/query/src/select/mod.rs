@@ -20,12 +20,14 @@ mod paging;
 mod plan;
 mod scratch;
 mod through_index;
+mod turn;
 
 pub use aggregate::{Aggregate, AggregateKind};
 pub use execute::execute;
-pub use filter::{BoundFilter, Filter, FilterOp};
+pub use filter::{BoundFilter, Filter};
 pub use index_path::{IndexPath, Lookup};
 pub use input::{CellPart, CellPlace, Input, Source};
 pub use nearest::{Ann, Similarity};
 pub use output::Output;
+pub use paging::PagingState;
 pub use plan::{Grouping, SelectParts, SelectPlan};

@@ -3,6 +3,7 @@
 //! Exact: nothing is approximated, so the cost is that of a scan. Similarity is what the column's index
 //! says, else the cosine, as Cassandra's default; rows without a vector are never near.
 
+use crate::error::QueryError;
 use crate::expr::Expr;
 use crate::function::{cosine, dot_product, euclidean, floats};
 
@@ -54,13 +55,18 @@ pub struct Nearest {
     /// Similarity, order of arrival, encoded row.
     rows: Vec<(f32, u64, Vec<u8>)>,
     arrived: u64,
+    /// Of the rows.
+    bytes: usize,
 }
+
+/// Most bytes of rows that are kept while the most similar are looked for.
+const KEPT_BYTES_MAX: usize = 64 << 20;
 
 impl Nearest {
     pub fn new(ann: &Ann, target: &[u8], wanted: u64) -> Nearest {
         let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
         let (slot, similarity) = (ann.slot, ann.similarity);
-        Nearest { slot, target: floats(target), similarity, wanted, rows: Vec::new(), arrived: 0 }
+        Nearest { slot, target: floats(target), similarity, wanted, rows: Vec::new(), arrived: 0, bytes: 0 }
     }
 
     /// How similar a vector is to the target.
@@ -68,18 +74,36 @@ impl Nearest {
         self.similarity.of(&self.target, &floats(vector))
     }
 
-    pub fn add(&mut self, similarity: f32, row: Vec<u8>) {
+    /// Keeps a row for now. Refused when those that are kept are too large together.
+    pub fn add(&mut self, similarity: f32, row: Vec<u8>) -> Result<(), QueryError> {
+        self.bytes += row.len();
         self.rows.push((similarity, self.arrived, row));
         self.arrived += 1;
         // Twice the wanted rows are kept before the worst are dropped: sorting stays cheap.
         if self.rows.len() >= self.wanted.saturating_mul(2).max(64) {
             self.drop_worst();
         }
+        if self.bytes > KEPT_BYTES_MAX {
+            self.drop_worst();
+        }
+        if self.bytes > KEPT_BYTES_MAX {
+            return Err(QueryError::invalid(format!(
+                "The rows that are nearest have more than {KEPT_BYTES_MAX} bytes together. Ask for fewer with LIMIT, or \
+                 select fewer columns"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Of the rows that are kept.
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     fn drop_worst(&mut self) {
         self.rows.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         self.rows.truncate(self.wanted);
+        self.bytes = self.rows.iter().map(|(_, _, row)| row.len()).sum();
     }
 
     /// The rows, most similar first.

@@ -5,6 +5,20 @@ use crate::expr::{Env, Expr, Node};
 use crate::spec::put_value;
 use std::sync::Arc;
 
+/// Most bytes that one row of an answer may have. A column may be selected many times, so a short statement and one
+/// large value can make any size; a page can only end behind a row.
+pub(super) const ROW_BYTES_MAX: usize = 64 << 20;
+
+/// Refuses a row that outgrows [`ROW_BYTES_MAX`] while it is being written.
+pub(super) fn check_row(bytes: usize) -> Result<(), QueryError> {
+    if bytes <= ROW_BYTES_MAX {
+        return Ok(());
+    }
+    Err(QueryError::invalid(format!(
+        "A row of the result is larger than {ROW_BYTES_MAX} bytes, which is the limit. Select fewer columns at a time"
+    )))
+}
+
 #[derive(Clone, Debug)]
 pub enum Output {
     /// Inputs as they are: the fast path.
@@ -32,15 +46,18 @@ impl Output {
 
     /// Appends the row whose inputs are in `env`.
     pub fn put(&self, env: &Env<'_, '_>, body: &mut Vec<u8>) -> Result<(), QueryError> {
+        let start = body.len();
         match self {
             Output::Slots(slots) => {
                 for slot in slots {
                     put_value(body, env.inputs.get(*slot).and_then(|v| v.as_deref()));
+                    check_row(body.len() - start)?;
                 }
             }
             Output::Exprs(exprs) => {
                 for expr in exprs {
                     put_value(body, expr.evaluate_in(env)?.bytes());
+                    check_row(body.len() - start)?;
                 }
             }
             Output::Json(members) => {
@@ -64,6 +81,7 @@ fn json_object(members: &[(Arc<str>, Expr)], env: &Env<'_, '_>) -> Result<String
             Some(bytes) => model::json::put_json(&mut text, &expr.data_type, bytes),
             None => text.push_str("null"),
         }
+        check_row(text.len())?;
     }
     text.push('}');
     Ok(text)

@@ -6,13 +6,14 @@
 //! of any other read.
 
 use super::collector::Collector;
-use super::execute::{Ended, Scan, yield_now};
+use super::execute::{Ended, Scan};
 use super::index_path::IndexPath;
 use super::paging::malformed;
 use crate::error::QueryError;
 use crate::restrict::PartitionSet;
 use model::key::{KIND_END, KIND_ROW, PartitionKey};
 use model::row::RowView;
+use rt::turn::give_way;
 use store::index::{Candidate, Place, candidate, partitions_slice};
 use store::{Flow, Partitions, Position, Read, ReadEnd, Sink, Slice, Store};
 
@@ -150,7 +151,7 @@ impl<S: Store, T: Store> Scan<'_, '_, S, T> {
                 collector.paused_in(done);
                 return Ok(Ended::Budget);
             }
-            yield_now().await;
+            give_way().await;
         }
     }
 
@@ -205,7 +206,7 @@ impl<S: Store, T: Store> Scan<'_, '_, S, T> {
                     if !places.found.is_empty() {
                         break;
                     }
-                    yield_now().await;
+                    give_way().await;
                 }
             }
         }

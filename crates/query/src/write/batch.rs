@@ -5,6 +5,7 @@ use super::cells::as_i64;
 use super::conditional;
 use super::json::Document;
 use super::plan::WritePlan;
+use super::room::Room;
 use crate::context::{Context, Request};
 use crate::error::QueryError;
 use crate::expr::{Evaluated, Expr};
@@ -149,6 +150,7 @@ impl BatchPlan {
                 Evaluated::Unset => None,
             },
         };
+        let room = Room::default();
         let documents = self.documents(ctx, values)?;
         let bound: Vec<Option<Vec<Bound<'_>>>> =
             self.statements.iter().zip(&documents).map(|(plan, d)| d.as_ref()?.bound_for(plan)).collect();
@@ -161,12 +163,12 @@ impl BatchPlan {
         let mut partitions: Vec<Vec<PartitionKey>> = Vec::with_capacity(self.statements.len());
         for (place, plan) in self.statements.iter().enumerate() {
             let request = request(place);
-            partitions.push(builder(ctx, &request, batch_timestamp, place).partitions(plan)?);
+            partitions.push(builder(ctx, &request, &room, batch_timestamp, place).partitions(plan)?);
         }
         let mut merged = Merged::with_capacity(self.statements.len());
         for (place, (plan, partitions)) in self.statements.iter().zip(partitions).enumerate() {
             let request = request(place);
-            let builder = builder(ctx, &request, batch_timestamp, place);
+            let builder = builder(ctx, &request, &room, batch_timestamp, place);
             let rows = builder.rows(plan)?;
             let stamp = builder.stamp(plan)?;
             let mutations = builder.mutations(plan, Targets { partitions, rows }, &stamp)?;
@@ -227,10 +229,11 @@ impl BatchPlan {
 fn builder<'a, 'r, S: Store>(
     ctx: &'r Context<'_, S>,
     request: &'r Request<'a>,
+    room: &'r Room,
     batch_timestamp: Option<i64>,
     place: usize,
 ) -> Builder<'a, 'r> {
-    Builder { request, ids: ctx.ids, batch_timestamp, conditional: false, statement: place as u32 }
+    Builder { request, ids: ctx.ids, batch_timestamp, conditional: false, statement: place as u32, room }
 }
 
 #[cfg(test)]

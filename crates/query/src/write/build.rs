@@ -2,6 +2,7 @@
 
 use super::cells::{Drafter, Drafts, Stamp, as_i32, as_i64};
 use super::plan::{Assignment, AssignmentKind, Keys, WriteKind, WritePlan};
+use super::room::Room;
 use crate::context::{Ids, Request};
 use crate::error::QueryError;
 use crate::expr::{Evaluated, Expr};
@@ -42,6 +43,8 @@ pub(super) struct Builder<'a, 'r> {
     pub conditional: bool,
     /// The place of the statement in its batch.
     pub statement: u32,
+    /// Shared by the statements of a batch.
+    pub room: &'r Room,
 }
 
 impl<'a> Builder<'a, '_> {
@@ -167,6 +170,7 @@ impl<'a> Builder<'a, '_> {
         stamp: &Stamp,
     ) -> Result<Vec<Mutation>, QueryError> {
         let table = TableId(plan.table.id);
+        self.room.take_rows(plan, &targets)?;
         let Targets { partitions, rows } = targets;
         let mut out = Vec::with_capacity(partitions.len());
         for key in partitions {
@@ -176,6 +180,7 @@ impl<'a> Builder<'a, '_> {
             } else {
                 self.write_rows(plan, &rows, stamp, &mut mutation)?;
             }
+            self.room.take_mutation(&mutation)?;
             out.push(mutation);
         }
         Ok(out)
@@ -189,7 +194,7 @@ impl<'a> Builder<'a, '_> {
         stamp: &Stamp,
         mutation: &mut Mutation,
     ) -> Result<(), QueryError> {
-        let drafter = Drafter { request: self.request, ids: self.ids };
+        let drafter = Drafter { request: self.request, ids: self.ids, room: self.room };
         let mut writer = RowWriter::with_capacity(ROW_BYTES);
         if let RowTargets::Rows(rows) = targets {
             let as_written = self.as_written(plan, rows)?;
@@ -200,6 +205,7 @@ impl<'a> Builder<'a, '_> {
             let mut drafts = Drafts::default();
             for assignment in plan.assignments.iter().filter(|a| a.is_static) {
                 drafter.assign(assignment, &mut drafts)?;
+                self.room.check_row(mutation.encoded().len() + drafts.bytes)?;
             }
             writer.begin(stamp.timestamp, None, Deletion::NONE);
             drafts.write(stamp, &mut writer);
@@ -262,6 +268,7 @@ fn write_regulars<'a>(
             writer.begin(stamp.timestamp, marker, Deletion::NONE);
             for assignment in &plan.assignments {
                 drafter.write_simple(assignment, stamp, writer)?;
+                drafter.room.check_row(mutation.encoded().len() + writer.bytes())?;
             }
             if !writer.is_empty() {
                 rows.put_as_written(stamp, writer);
@@ -271,9 +278,10 @@ fn write_regulars<'a>(
         });
     }
     for clustering in rows.keys {
-        let mut drafts = Drafts { cells: Vec::with_capacity(plan.assignments.len()), deferred: vec![] };
+        let mut drafts = Drafts { cells: Vec::with_capacity(plan.assignments.len()), ..Drafts::default() };
         for assignment in plan.assignments.iter().filter(|a| !a.is_static) {
             drafter.assign(assignment, &mut drafts)?;
+            drafter.room.check_row(mutation.encoded().len() + drafts.bytes)?;
         }
         writer.begin(stamp.timestamp, marker, Deletion::NONE);
         drafts.write(stamp, writer);

@@ -4,6 +4,7 @@
 //! column order already, so sorting costs nothing there.
 
 use super::plan::{Assignment, AssignmentKind};
+use super::room::{Room, operation_bytes};
 use crate::context::{Ids, Request};
 use crate::error::QueryError;
 use crate::expr::{Evaluated, Expr};
@@ -80,12 +81,15 @@ enum What<'a> {
 pub(super) struct Drafts<'a> {
     pub cells: Vec<Draft<'a>>,
     pub deferred: Vec<(ColumnId, String, DeferredOp)>,
+    /// Of the values so far.
+    pub bytes: usize,
 }
 
 /// Evaluates assignments; holds what evaluation needs.
 pub(super) struct Drafter<'a, 'r> {
     pub request: &'r Request<'a>,
     pub ids: &'r dyn Ids,
+    pub room: &'r Room,
 }
 
 impl<'a> Drafter<'a, '_> {
@@ -117,7 +121,7 @@ impl<'a> Drafter<'a, '_> {
                     Evaluated::Null => What::Tombstone,
                     Evaluated::Value(bytes) => What::Value(bytes),
                 };
-                out.cells.push(Draft { column: assignment.column, path: None, what });
+                out.push(Draft { column: assignment.column, path: None, what });
                 Ok(())
             }
             Set(expr) => self.replace(assignment, expr, out),
@@ -140,18 +144,18 @@ impl<'a> Drafter<'a, '_> {
             Compute { operand, subtract } => self.compute(assignment, operand, *subtract, out),
             Delete if assignment.data_type.is_multi_cell() => {
                 let what = What::ComplexDeletion { replaced: false };
-                out.cells.push(Draft { column: assignment.column, path: None, what });
+                out.push(Draft { column: assignment.column, path: None, what });
                 Ok(())
             }
             Delete => {
-                out.cells.push(Draft { column: assignment.column, path: None, what: What::Tombstone });
+                out.push(Draft { column: assignment.column, path: None, what: What::Tombstone });
                 Ok(())
             }
             DeleteKey(key) => self.delete_key(assignment, key, out),
             DeleteIndex(index) => self.set_index(assignment, index, None, out),
             DeleteField(field) => {
                 let path = Some(Cow::Owned(field_path(*field).to_vec()));
-                out.cells.push(Draft { column: assignment.column, path, what: What::Tombstone });
+                out.push(Draft { column: assignment.column, path, what: What::Tombstone });
                 Ok(())
             }
         }
@@ -173,7 +177,7 @@ impl<'a> Drafter<'a, '_> {
         }
         // Also for null: elements added at the same timestamp survive `c = null`, and not `DELETE c`.
         let what = What::ComplexDeletion { replaced: true };
-        out.cells.push(Draft { column: assignment.column, path: None, what });
+        out.push(Draft { column: assignment.column, path: None, what });
         match value {
             Evaluated::Value(bytes) => self.elements(assignment, bytes, false, out),
             _ => Ok(()),
@@ -191,7 +195,7 @@ impl<'a> Drafter<'a, '_> {
         let column = assignment.column;
         let mut put = |path: Vec<u8>, value: Option<Vec<u8>>| {
             let what = value.map_or(What::Tombstone, |v| What::Value(Cow::Owned(v)));
-            out.cells.push(Draft { column, path: Some(Cow::Owned(path)), what });
+            out.push(Draft { column, path: Some(Cow::Owned(path)), what });
         };
         match &assignment.data_type {
             DataType::List { .. } => {
@@ -245,12 +249,12 @@ impl<'a> Drafter<'a, '_> {
         match &assignment.data_type {
             DataType::List { element, .. } => {
                 let op = DeferredOp::ListRemove { element: (**element).clone(), values: parts };
-                out.deferred.push((assignment.column, assignment.name.to_string(), op));
+                out.defer(assignment, op);
             }
             DataType::Set { element: key, .. } | DataType::Map { key, .. } => {
                 for part in parts {
                     let path = Some(Cow::Owned(path_of(key, &part)?));
-                    out.cells.push(Draft { column: assignment.column, path, what: What::Tombstone });
+                    out.push(Draft { column: assignment.column, path, what: What::Tombstone });
                 }
             }
             _ => {}
@@ -280,7 +284,7 @@ impl<'a> Drafter<'a, '_> {
             Evaluated::Value(bytes) => What::Value(bytes),
         };
         let path = Some(Cow::Owned(path_of(key_type, &key)?));
-        out.cells.push(Draft { column: assignment.column, path, what });
+        out.push(Draft { column: assignment.column, path, what });
         Ok(())
     }
 
@@ -302,7 +306,7 @@ impl<'a> Drafter<'a, '_> {
             Some(Evaluated::Null) | None => None,
         };
         let op = DeferredOp::ListSet { index, value };
-        out.deferred.push((assignment.column, assignment.name.to_string(), op));
+        out.defer(assignment, op);
         Ok(())
     }
 
@@ -319,7 +323,7 @@ impl<'a> Drafter<'a, '_> {
             Evaluated::Value(bytes) => What::Value(bytes),
         };
         let path = Some(Cow::Owned(field_path(field).to_vec()));
-        out.cells.push(Draft { column: assignment.column, path, what });
+        out.push(Draft { column: assignment.column, path, what });
         Ok(())
     }
 
@@ -343,7 +347,7 @@ impl<'a> Drafter<'a, '_> {
             )));
         }
         let op = DeferredOp::CounterAdd(if subtract { -delta } else { delta });
-        out.deferred.push((assignment.column, assignment.name.to_string(), op));
+        out.defer(assignment, op);
         Ok(())
     }
 
@@ -364,7 +368,7 @@ impl<'a> Drafter<'a, '_> {
         };
         let data_type = assignment.data_type.clone();
         let op = DeferredOp::Arithmetic { data_type, subtract, operand };
-        out.deferred.push((assignment.column, assignment.name.to_string(), op));
+        out.defer(assignment, op);
         Ok(())
     }
 
@@ -382,7 +386,7 @@ impl<'a> Drafter<'a, '_> {
         match self.evaluate(key)? {
             Evaluated::Value(bytes) => {
                 let path = Some(Cow::Owned(path_of(key_type, &bytes)?));
-                out.cells.push(Draft { column: assignment.column, path, what: What::Tombstone });
+                out.push(Draft { column: assignment.column, path, what: What::Tombstone });
                 Ok(())
             }
             Evaluated::Null => Err(QueryError::invalid("Invalid null map key")),
@@ -392,6 +396,20 @@ impl<'a> Drafter<'a, '_> {
 }
 
 impl<'a> Drafts<'a> {
+    fn push(&mut self, draft: Draft<'a>) {
+        let value = match &draft.what {
+            What::Value(value) => value.len(),
+            What::Tombstone | What::ComplexDeletion { .. } => 0,
+        };
+        self.bytes += value + draft.path.as_ref().map_or(0, |path| path.len());
+        self.cells.push(draft);
+    }
+
+    fn defer(&mut self, assignment: &Assignment, op: DeferredOp) {
+        self.bytes += operation_bytes(&op);
+        self.deferred.push((assignment.column, assignment.name.to_string(), op));
+    }
+
     /// Writes the cells, in order, behind what `out` already holds. Of two drafts of one cell the
     /// merge rules decide, as if they had come in two statements of one timestamp.
     pub fn write(&mut self, stamp: &Stamp, out: &mut RowWriter) {

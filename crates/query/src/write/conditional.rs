@@ -4,6 +4,7 @@ use super::build::{Builder, RowTargets, Targets};
 use super::cells::as_i32;
 use super::failed::{self, Looked};
 use super::plan::{ConditionPlan, Conditions, ElementExpr, OperandExpr, WriteKind, WritePlan};
+use super::room::Room;
 use crate::context::{Context, Request};
 use crate::error::QueryError;
 use crate::expr::{Evaluated, Expr};
@@ -11,7 +12,8 @@ use crate::spec::Rows;
 use crate::values::Values;
 use model::key::PartitionKey;
 use store::{
-    CellCondition, Comparison, ConditionalCommit, Element, Mutation, RowCheck, RowPosition, Store, TableId,
+    CellCondition, Comparison, ConditionalCommit, Element, Mutation, RowCheck, RowPosition, Store, Subject,
+    TableId, Tree,
 };
 
 /// Runs statements that share the request's values (one statement, outside a batch).
@@ -46,6 +48,7 @@ pub fn commit<S: Store>(
     let mut partition: Option<(TableId, PartitionKey)> = None;
     let mut checks: Vec<RowCheck> = Vec::new();
     let mut mutations: Vec<Mutation> = Vec::new();
+    let room = Room::default();
     for (place, (plan, values)) in plans.iter().zip(values).enumerate() {
         let mut request = ctx.request;
         request.values = *values;
@@ -62,6 +65,7 @@ pub fn commit<S: Store>(
             batch_timestamp: None,
             conditional: true,
             statement: place as u32,
+            room: &room,
         };
         let stamp = builder.stamp(plan)?;
         let targets = builder.targets(plan)?;
@@ -82,6 +86,7 @@ pub fn commit<S: Store>(
         table,
         key,
         checks,
+        further: Vec::new(),
         mutations: vec![merged],
         provisional_timestamp: ctx.request.now_micros,
         now_seconds: ctx.request.now_seconds,
@@ -137,7 +142,9 @@ fn add_check<S: Store>(
             let conditions: Vec<CellCondition> =
                 list.iter().map(|c| c.evaluate(request, ctx)).collect::<Result<_, _>>()?;
             let (statics, regulars): (Vec<_>, Vec<_>) = conditions.into_iter().partition(|c| c.is_static);
-            for (position, conditions) in [(position, regulars), (RowPosition::Static, statics)] {
+            let trees = |cells: Vec<CellCondition>| cells.into_iter().map(Tree::from).collect::<Vec<_>>();
+            for (position, conditions) in [(position, trees(regulars)), (RowPosition::Static, trees(statics))]
+            {
                 if !conditions.is_empty() {
                     add_conditions(checks, position, conditions, columns)?;
                 }
@@ -196,7 +203,7 @@ fn add_existence(
 fn add_conditions(
     checks: &mut Vec<RowCheck>,
     position: RowPosition,
-    conditions: Vec<CellCondition>,
+    conditions: Vec<Tree>,
     columns: impl Fn() -> Living,
 ) -> Result<(), QueryError> {
     match checks.iter_mut().find(|c| c.position == position) {
@@ -270,7 +277,8 @@ impl Conditions {
             column: self.column,
             is_static: self.is_static,
             data_type: self.data_type.clone(),
-            element,
+            path: element.into_iter().collect(),
+            subject: Subject::Value,
             comparison: self.comparison,
             values,
         })

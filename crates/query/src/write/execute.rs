@@ -4,10 +4,14 @@ use super::build::Builder;
 use super::conditional;
 use super::json;
 use super::plan::WritePlan;
+use super::room::Room;
 use crate::context::Context;
 use crate::error::QueryError;
 use crate::spec::Rows;
 use store::{Commit, Store};
+
+/// Commits above this give way before they are logged.
+const SHORT_BYTES: usize = 256 << 10;
 
 /// Executes the statement; conditional ones answer with a row whose first column is `[applied]`.
 pub async fn execute<S: Store>(ctx: &Context<'_, S>, plan: &WritePlan) -> Result<Option<Rows>, QueryError> {
@@ -16,7 +20,7 @@ pub async fn execute<S: Store>(ctx: &Context<'_, S>, plan: &WritePlan) -> Result
         // Conditional writes read the document themselves, as batches do.
         Some(_) if plan.is_conditional() => execute_with(ctx, plan).await,
         Some(source) => {
-            let document = json::Document::parse(source, &ctx.request, ctx.ids)?;
+            let document = json::Document::parse_aside(source, &ctx.request, ctx.ids).await?;
             let bound = document.bound(source);
             let mut request = ctx.request;
             request.values = crate::values::Values(&bound);
@@ -25,6 +29,7 @@ pub async fn execute<S: Store>(ctx: &Context<'_, S>, plan: &WritePlan) -> Result
                 virtuals: ctx.virtuals,
                 ids: ctx.ids,
                 limits: ctx.limits,
+                memory: ctx.memory,
                 request,
                 warnings: Default::default(),
             };
@@ -40,6 +45,10 @@ async fn execute_with<S: Store>(ctx: &Context<'_, S>, plan: &WritePlan) -> Resul
         return conditional::execute(ctx, &[plan], false).await.map(Some);
     }
     if let Some(commit) = commit(ctx, plan)? {
+        // Making it has taken a while, and so will logging it.
+        if commit.mutations.iter().map(|m| m.encoded().len()).sum::<usize>() > SHORT_BYTES {
+            rt::turn::give_way().await;
+        }
         ctx.store.commit(commit).await?;
     }
     Ok(None)
@@ -53,6 +62,7 @@ pub fn commit<S: Store>(ctx: &Context<'_, S>, plan: &WritePlan) -> Result<Option
         batch_timestamp: None,
         conditional: false,
         statement: 0,
+        room: &Room::default(),
     };
     let stamp = builder.stamp(plan)?;
     let targets = builder.targets(plan)?;

@@ -6,6 +6,7 @@
 use super::plan::{ConditionPlan, Keys, WritePlan};
 use crate::context::Context;
 use crate::error::QueryError;
+use crate::expr::Env;
 use crate::key;
 use crate::spec::{ColumnSpec, Rows, put_value};
 use model::key::PartitionKey;
@@ -29,8 +30,9 @@ pub(super) struct Looked {
 
 impl Looked {
     pub fn at(plans: &[&WritePlan], checks: &[RowCheck]) -> Looked {
-        let on_row =
-            |check: &&RowCheck| check.exists.is_some() || check.conditions.iter().any(|c| !c.is_static);
+        let on_row = |check: &&RowCheck| {
+            check.exists.is_some() || check.conditions.iter().any(|c| c.any(&|cell| !cell.is_static))
+        };
         let clustering = |check: &RowCheck| match &check.position {
             RowPosition::Row(clustering) => Some(clustering.clone()),
             RowPosition::Static => None,
@@ -117,10 +119,12 @@ pub(super) async fn answer<S: Store>(
     {
         shown.extend(first_row(ctx, first, looked, &outcome.key).await?);
     }
-    Ok(rows(plans, looked, outcome, shown, batch, ctx.request.now_seconds))
+    let (request, ids) = (&ctx.request, ctx.ids);
+    let sight = ctx.request.masked.then(|| Env::of_request(request, ids));
+    rows(plans, looked, outcome, shown, Asked { batch, sight, now_seconds: request.now_seconds })
 }
 
-/// The same for one statement that does not need the first row ([`needs_first_row`]).
+/// The same for one statement that does not need the first row ([`needs_first_row`]), for a reader who sees clear values.
 pub fn answer_now(plan: &WritePlan, outcome: &CasOutcome, now_seconds: u32) -> Rows {
     let outcome = &*living(&[plan], outcome, now_seconds);
     let clustering = |position: &RowPosition| match position {
@@ -131,7 +135,17 @@ pub fn answer_now(plan: &WritePlan, outcome: &CasOutcome, now_seconds: u32) -> R
     let statics = plan.assignments.iter().any(|a| a.is_static);
     let looked = Looked { rows: rows_looked_at, regulars: names_rows(&plan), statics };
     let shown = looked.shown(outcome);
-    rows(&[plan], &looked, outcome, shown, false, now_seconds)
+    let asked = Asked { batch: false, sight: None, now_seconds };
+    // Only masks can fail, and there are none.
+    rows(&[plan], &looked, outcome, shown, asked).unwrap_or_else(|_| applied_only(plan, outcome.applied))
+}
+
+/// Who asks, and how.
+struct Asked<'v, 'c> {
+    batch: bool,
+    /// What masks are evaluated in; `None` for readers who see clear values.
+    sight: Option<Env<'v, 'c>>,
+    now_seconds: u32,
 }
 
 fn rows(
@@ -139,30 +153,29 @@ fn rows(
     looked: &Looked,
     outcome: &CasOutcome,
     shown: Vec<Shown>,
-    batch: bool,
-    now_seconds: u32,
-) -> Rows {
-    let Some(&first) = plans.first() else { return Rows::empty(Arc::new([])) };
+    asked: Asked<'_, '_>,
+) -> Result<Rows, QueryError> {
+    let Some(&first) = plans.first() else { return Ok(Rows::empty(Arc::new([]))) };
     if outcome.applied {
-        return applied_only(first, true);
+        return Ok(applied_only(first, true));
     }
-    let columns = shown_columns(plans, batch);
-    let page = Page { plan: first, plans, outcome, looked, columns: &columns, now_seconds };
+    let columns = shown_columns(plans, asked.batch);
+    let page = Page { plan: first, plans, outcome, looked, columns: &columns, asked };
     let mut body = Vec::new();
     let mut count = shown.len() as u32;
     for row in &shown {
-        page.put(Some(row), &mut body);
+        page.put(Some(row), &mut body)?;
     }
     if shown.is_empty() {
         if !page.has_statics() {
-            return applied_only(first, false);
+            return Ok(applied_only(first, false));
         }
-        page.put(None, &mut body);
+        page.put(None, &mut body)?;
         count = 1;
     }
     let mut specs = vec![spec(first, "[applied]", DataType::Boolean)];
     specs.extend(columns.iter().map(|c| spec(first, &c.name, c.data_type.clone())));
-    Rows { columns: specs.into(), count, body, paging_state: None }
+    Ok(Rows { columns: specs.into(), count, body, paging_state: None })
 }
 
 fn found(outcome: &CasOutcome, clustering: &[u8]) -> Option<Shown> {
@@ -266,7 +279,7 @@ struct Page<'a> {
     outcome: &'a CasOutcome,
     looked: &'a Looked,
     columns: &'a [&'a Column],
-    now_seconds: u32,
+    asked: Asked<'a, 'a>,
 }
 
 impl Page<'_> {
@@ -282,13 +295,14 @@ impl Page<'_> {
     /// Whether a static column that was read has a value; others do not make the partition visible.
     fn has_statics(&self) -> bool {
         let Some(row) = self.static_row() else { return false };
-        let has_value = |c: &Column| assemble_column(row, c.id, &c.data_type, self.now_seconds).is_some();
+        let has_value =
+            |c: &Column| assemble_column(row, c.id, &c.data_type, self.asked.now_seconds).is_some();
         let mut statics = self.plan.table.columns().filter(|c| c.kind == ColumnKind::Static);
         statics.any(|c| self.reads(c) && has_value(c))
     }
 
     /// Without a row, what is known is the partition and its static columns.
-    fn put(&self, shown: Option<&Shown>, body: &mut Vec<u8>) {
+    fn put(&self, shown: Option<&Shown>, body: &mut Vec<u8>) -> Result<(), QueryError> {
         put_value(body, Some(&[0]));
         let row = shown.and_then(|(_, payload)| RowView::from_payload(payload));
         let partition = key::partition_values(&self.plan.table, self.outcome.key.bytes());
@@ -296,28 +310,46 @@ impl Page<'_> {
         let ends = match shown {
             Some((bytes, _)) => {
                 let table = &self.plan.table;
-                let kept = row.and_then(|row| key::kept_values(table, row, self.now_seconds));
+                let kept = row.and_then(|row| key::kept_values(table, row, self.asked.now_seconds));
                 key::clustering_values(table, bytes, kept, &mut clustering)
             }
             None => Vec::new(),
         };
         for column in self.columns {
             match column.kind {
-                ColumnKind::PartitionKey => put_value(body, partition.get(column.position).copied()),
+                ColumnKind::PartitionKey => {
+                    self.show(column, partition.get(column.position).copied(), body)?;
+                }
                 ColumnKind::Clustering => {
                     let end = ends.get(column.position).copied();
                     let start =
                         column.position.checked_sub(1).and_then(|i| ends.get(i)).copied().unwrap_or(0);
-                    put_value(body, end.and_then(|end| clustering.get(start..end)));
+                    self.show(column, end.and_then(|end| clustering.get(start..end)), body)?;
                 }
                 ColumnKind::Static | ColumnKind::Regular => {
                     let source = self.source(column, row);
-                    let value = source
-                        .and_then(|r| assemble_column(r, column.id, &column.data_type, self.now_seconds));
-                    put_value(body, value.as_deref());
+                    let value = source.and_then(|r| {
+                        assemble_column(r, column.id, &column.data_type, self.asked.now_seconds)
+                    });
+                    self.show(column, value.as_deref(), body)?;
                 }
             }
         }
+        Ok(())
+    }
+
+    /// A value as the reader may see it.
+    fn show(&self, column: &Column, value: Option<&[u8]>, body: &mut Vec<u8>) -> Result<(), QueryError> {
+        let mask = self.asked.sight.as_ref().and_then(|env| Some((env, self.plan.masks.of(&column.name)?)));
+        match mask {
+            None => put_value(body, value),
+            Some((env, mask)) => {
+                let inputs = [value.map(Cow::Borrowed)];
+                let env = Env { inputs: &inputs, ..*env };
+                put_value(body, mask.evaluate_in(&env)?.bytes());
+            }
+        }
+        Ok(())
     }
 
     /// Columns that were not read are shown as null.

@@ -6,6 +6,10 @@ use crate::error::QueryError;
 use crate::expr::Evaluated;
 use crate::values::Bound;
 use model::json::{self, JsonValue};
+use model::types::DataType;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The values of a document, one per column of the source.
 pub(super) struct Document {
@@ -18,15 +22,30 @@ enum Field {
     Value(Vec<u8>),
 }
 
+/// Documents above this are read beside the shard.
+const BYTES_HERE_MAX: usize = 16 << 10;
+
 impl Document {
     pub fn parse(source: &JsonSource, request: &Request<'_>, ids: &dyn Ids) -> Result<Document, QueryError> {
-        let text = match source.document.evaluate(request, ids)? {
-            Evaluated::Value(bytes) => bytes,
-            Evaluated::Null | Evaluated::Unset => {
-                return Err(QueryError::invalid("Got null for INSERT JSON values"));
-            }
-        };
-        let text = std::str::from_utf8(&text)
+        Document::read(&source.columns, &text(source, request, ids)?, request.now_micros)
+    }
+
+    /// The same for a document that may be long.
+    pub async fn parse_aside(
+        source: &JsonSource,
+        request: &Request<'_>,
+        ids: &dyn Ids,
+    ) -> Result<Document, QueryError> {
+        let text = text(source, request, ids)?;
+        if text.len() <= BYTES_HERE_MAX {
+            return Document::read(&source.columns, &text, request.now_micros);
+        }
+        let (columns, text, now_micros) = (source.columns.clone(), text.into_owned(), request.now_micros);
+        rt::aside(move || Document::read(&columns, &text, now_micros)).await
+    }
+
+    fn read(columns: &[(Arc<str>, DataType)], text: &[u8], now_micros: i64) -> Result<Document, QueryError> {
+        let text = std::str::from_utf8(text)
             .map_err(|_| QueryError::invalid("Could not decode JSON string as a map: it is not UTF-8"))?;
         let decode = |why: String| {
             QueryError::invalid(format!("Could not decode JSON string as a map: {why}. (String was: {text})"))
@@ -34,17 +53,18 @@ impl Document {
         let JsonValue::Object(members) = JsonValue::parse(text).map_err(|e| decode(e.to_string()))? else {
             return Err(decode("it is not an object".into()));
         };
-        let mut values: Vec<Field> = source.columns.iter().map(|_| Field::Absent).collect();
+        let mut values: Vec<Field> = columns.iter().map(|_| Field::Absent).collect();
+        let places: HashMap<&str, usize> = columns.iter().map(|(column, _)| &**column).zip(0..).collect();
         for (name, value) in json::case_folded_keys(&members) {
-            let at = source.columns.iter().position(|(column, _)| **column == *name).ok_or_else(|| {
+            let at = places.get(name.as_str()).copied().ok_or_else(|| {
                 QueryError::invalid(format!("JSON values map contains unrecognized column: {name}"))
             })?;
-            let (column, data_type) = &source.columns[at];
+            let (column, data_type) = &columns[at];
             values[at] = match value {
                 JsonValue::Null => Field::Null,
-                value => Field::Value(json::from_json(data_type, value, request.now_micros / 1000).map_err(
-                    |e| QueryError::invalid(format!("Error decoding JSON value for {column}: {e}")),
-                )?),
+                value => Field::Value(json::from_json(data_type, value, now_micros / 1000).map_err(|e| {
+                    QueryError::invalid(format!("Error decoding JSON value for {column}: {e}"))
+                })?),
             };
         }
         Ok(Document { values })
@@ -62,5 +82,16 @@ impl Document {
             Field::Value(bytes) => Bound::Value(bytes),
         };
         self.values.iter().map(bound).collect()
+    }
+}
+
+fn text<'v>(
+    source: &'v JsonSource,
+    request: &Request<'v>,
+    ids: &dyn Ids,
+) -> Result<Cow<'v, [u8]>, QueryError> {
+    match source.document.evaluate(request, ids)? {
+        Evaluated::Value(bytes) => Ok(bytes),
+        Evaluated::Null | Evaluated::Unset => Err(QueryError::invalid("Got null for INSERT JSON values")),
     }
 }

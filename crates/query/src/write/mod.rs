@@ -12,12 +12,13 @@ mod execute;
 mod failed;
 mod json;
 mod plan;
+mod room;
 
 pub use batch::{BatchKind, BatchPlan};
 pub use conditional::commit as conditional_commit;
 pub use execute::{commit, execute};
 pub use failed::{answer_now as conditional_answer, needs_first_row};
 pub use plan::{
-    Assignment, AssignmentKind, ConditionPlan, Conditions, ElementExpr, JsonSource, Keys, OperandExpr,
+    Assignment, AssignmentKind, ConditionPlan, Conditions, ElementExpr, JsonSource, Keys, Masks, OperandExpr,
     WriteKind, WritePlan,
 };

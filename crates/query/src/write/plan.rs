@@ -38,8 +38,28 @@ pub struct WritePlan {
     pub timestamp: Option<Expr>,
     pub ttl: Option<Expr>,
     pub condition: Option<ConditionPlan>,
+    /// What a reader who may not see clear values is shown of masked columns, and which of them the statement asks about.
+    pub masks: Masks,
     /// INSERT JSON: the expressions above are markers for the columns of the document.
     pub json: Option<JsonSource>,
+}
+
+/// Of a conditional statement on a table with masked columns; empty for all others.
+#[derive(Clone, Debug, Default)]
+pub struct Masks {
+    /// For each masked column what is shown of it; input 0 is its value.
+    pub shown: Vec<(ColumnName, Expr)>,
+    /// Masked columns that conditions or key relations are on: whether they hold tells the values.
+    pub queried: Vec<ColumnName>,
+}
+
+type ColumnName = Arc<str>;
+
+impl Masks {
+    /// What is shown of a column, if it is masked.
+    pub fn of(&self, column: &str) -> Option<&Expr> {
+        self.shown.iter().find(|(name, _)| **name == *column).map(|(_, expr)| expr)
+    }
 }
 
 /// Where INSERT JSON has its values from: marker `i` of the plan is `columns[i]` of the document.

@@ -21,9 +21,12 @@ struct Prepared {
 }
 
 impl Store for Prepared {
-    async fn read(&self, _: &Read, sink: &mut dyn Sink) -> Result<ReadOutcome, StoreError> {
+    async fn read(&self, read: &Read, sink: &mut dyn Sink) -> Result<ReadOutcome, StoreError> {
         sink.partition(&self.key);
-        for (clustering, payload) in &self.rows {
+        let behind = read.after.as_ref().and_then(|after| after.clustering.as_ref());
+        let start =
+            behind.map_or(0, |after| self.rows.partition_point(|(clustering, _)| clustering <= after));
+        for (clustering, payload) in &self.rows[start..] {
             let Some(row) = RowView::from_payload(payload) else { continue };
             if sink.row(clustering, row) != Flow::Continue {
                 return Ok(ReadOutcome { end: ReadEnd::Stopped, tombstones: 0 });
@@ -93,8 +96,11 @@ fn allocations(plan: &SelectPlan, store: &Prepared) -> u64 {
     let mut count = 0;
     let info = allocation_counter::measure(|| {
         let mut task = std::task::Context::from_waker(std::task::Waker::noop());
-        let future = std::pin::pin!(select::execute(plan, &context));
-        if let std::task::Poll::Ready(Ok(rows)) = future.poll(&mut task) {
+        let mut future = std::pin::pin!(select::execute(plan, &context));
+        // A long page gives way to others a few times.
+        let page =
+            std::iter::from_fn(|| Some(future.as_mut().poll(&mut task))).find(std::task::Poll::is_ready);
+        if let Some(std::task::Poll::Ready(Ok(rows))) = page {
             count = rows.count;
         }
     });
@@ -106,8 +112,8 @@ fn allocations(plan: &SelectPlan, store: &Prepared) -> u64 {
 fn rows_and_cells_allocate_nothing() {
     let plan = plan(false);
     let (few, many) = (allocations(&plan, &store(100)), allocations(&plan, &store(10_000)));
-    // The body grows by doubling: a hundred times the rows are at most seven more steps.
-    assert!(many <= few + 7, "{few} allocations for 100 rows, {many} for 10000");
+    // The body grows by doubling: a hundred times the rows are at most seven more steps. Giving way twice takes a few.
+    assert!(many <= few + 7 + 8, "{few} allocations for 100 rows, {many} for 10000");
 }
 
 #[test]

@@ -33,6 +33,7 @@ pub fn context<'a, S: Store>(store: &'a S, values: Values<'a>) -> Context<'a, S>
         virtuals: &Nothing,
         ids: &Nothing,
         limits: Limits::default(),
+        memory: None,
         request: Request::new(values, 1),
         warnings: RefCell::new(Vec::new()),
     }
@@ -65,5 +66,6 @@ pub fn table(regulars: std::ops::Range<u32>, regular_type: DataType, with_static
         incarnation: 0,
         indexes: Vec::new(),
         view: None,
+        foreign: None,
     })
 }

@@ -12,11 +12,12 @@ use query::restrict::{
     TupleRange,
 };
 use query::select::{
-    Aggregate, AggregateKind, CellPlace, Filter, FilterOp, Grouping, IndexPath, Input, Lookup, Output,
-    SelectParts, SelectPlan, Source,
+    Aggregate, AggregateKind, CellPlace, Filter, Grouping, IndexPath, Input, Lookup, Output, SelectParts,
+    SelectPlan, Source,
 };
 use query::{Rows, Values};
 use schema::{Column, ColumnKind, IndexPart, Table};
+use store::Comparison;
 
 fn int(value: i32) -> Expr {
     Expr::constant(DataType::Int, value.to_be_bytes().to_vec())
@@ -42,7 +43,7 @@ fn input(table: &Table, name: &str) -> Expr {
     Expr::new(table.column(name).unwrap().data_type.clone(), Node::Input(slot))
 }
 
-fn filter(subject: Expr, op: FilterOp, value: i32, column: &str) -> Filter {
+fn filter(subject: Expr, op: Comparison, value: i32, column: &str) -> Filter {
     Filter { subjects: vec![subject], op, terms: Terms::one(int(value)), column: column.into() }
 }
 
@@ -60,15 +61,15 @@ fn statement(random: &mut Random, number: usize) -> SelectPlan {
         (ColumnKind::Clustering, _) if column.position == 0 => {
             clustering.steps.push(Step { columns: 1, terms: Terms::one(int(value)) });
         }
-        (_, IndexPart::Whole) => filters.push(filter(subject, FilterOp::Equal, value, &column.name)),
-        (_, IndexPart::Keys) => filters.push(filter(subject, FilterOp::ContainsKey, value, &column.name)),
+        (_, IndexPart::Whole) => filters.push(filter(subject, Comparison::Equal, value, &column.name)),
+        (_, IndexPart::Keys) => filters.push(filter(subject, Comparison::ContainsKey, value, &column.name)),
         (_, IndexPart::Entries) => {
             let key = int(random.below(3));
             let part = Node::Element(Box::new(subject), Box::new(key.clone()));
-            filters.push(filter(Expr::new(DataType::Int, part), FilterOp::Equal, value, &column.name));
+            filters.push(filter(Expr::new(DataType::Int, part), Comparison::Equal, value, &column.name));
             lookup = Lookup::Entry { key, terms: Terms::one(int(value)) };
         }
-        _ => filters.push(filter(subject, FilterOp::Contains, value, &column.name)),
+        _ => filters.push(filter(subject, Comparison::Contains, value, &column.name)),
     }
     let whole_partitions = matches!(column.kind, ColumnKind::Static | ColumnKind::PartitionKey);
     let mut static_rows = whole_partitions;
@@ -84,7 +85,7 @@ fn statement(random: &mut Random, number: usize) -> SelectPlan {
         static_rows = false;
     }
     if !distinct && random.one_in(3) {
-        filters.push(filter(input(&table, "v"), FilterOp::LessOrEqual, random.below(3), "v"));
+        filters.push(filter(input(&table, "v"), Comparison::LessOrEqual, random.below(3), "v"));
         static_rows = false;
     }
     let restrictions = Restrictions { table: table.clone(), partitions: partitions(random), clustering };

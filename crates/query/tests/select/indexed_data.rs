@@ -62,10 +62,10 @@ pub fn table() -> Arc<Table> {
         clustering: vec![column(0, "c", int.clone(), ColumnKind::Clustering, 0), descending],
         statics: vec![column(STATIC, "s", int.clone(), ColumnKind::Static, 0)],
         regulars: vec![
-            column(VALUE, "v", int.clone(), ColumnKind::Regular, 0),
+            column(SET, "e", DataType::set(int.clone()), ColumnKind::Regular, 0),
             column(LIST, "l", DataType::list(int.clone()), ColumnKind::Regular, 0),
             column(MAP, "m", DataType::map(int.clone(), int.clone()), ColumnKind::Regular, 0),
-            column(SET, "e", DataType::set(int), ColumnKind::Regular, 0),
+            column(VALUE, "v", int, ColumnKind::Regular, 0),
         ],
         options: TableOptions::default(),
         dropped: Vec::new(),
@@ -84,6 +84,7 @@ pub fn table() -> Arc<Table> {
             index(10, "d", IndexPart::Whole),
         ],
         view: None,
+        foreign: None,
     })
 }
 

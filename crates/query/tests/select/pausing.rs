@@ -8,8 +8,8 @@ use model::types::DataType;
 use query::expr::{Expr, Node};
 use query::restrict::{ClusteringRestriction, PartitionRestriction, Restrictions, Terms};
 use query::select::{
-    self, Aggregate, AggregateKind, CellPlace, Filter, FilterOp, Grouping, Input, Output, SelectParts,
-    SelectPlan, Source,
+    self, Aggregate, AggregateKind, CellPlace, Filter, Grouping, Input, Output, SelectParts, SelectPlan,
+    Source,
 };
 use query::{Context, QueryError, Rows, Values};
 use schema::Table;
@@ -17,8 +17,8 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 use store::naive::NaiveStore;
 use store::{
-    CasOutcome, Commit, ConditionalCommit, Flow, Mutation, Position, Read, ReadEnd, ReadOutcome, Sink, Store,
-    StoreError, TableConfig, TableId,
+    CasOutcome, Commit, Comparison, ConditionalCommit, Flow, Mutation, Position, Read, ReadEnd, ReadOutcome,
+    Sink, Store, StoreError, TableConfig, TableId,
 };
 
 /// Pauses after every `entries` rows and partition ends.
@@ -154,7 +154,7 @@ fn plans() -> Vec<(&'static str, SelectPlan)> {
     let mut filtered = base();
     filtered.filters.push(Filter {
         subjects: vec![Expr::new(DataType::Int, Node::Input(3))],
-        op: FilterOp::Greater,
+        op: Comparison::Greater,
         terms: Terms::one(int(31)),
         column: "v2".into(),
     });

@@ -7,12 +7,26 @@
 //! file must be considered lost for good, whatever a later sync says.
 
 pub mod real;
+mod reserve;
 pub mod sim;
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Whether a failed call may succeed later although nobody repairs the disk: there was no room, no quota, no
+/// descriptor or no memory, or a signal came. Whoever gets such an error has changed nothing that it cannot do again; a
+/// failed `sync_data` is the exception, whatever its error.
+pub fn may_pass(error: &io::Error) -> bool {
+    use io::ErrorKind::{Interrupted, OutOfMemory, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | Interrupted | OutOfMemory)
+        || matches!(error.raw_os_error(), Some(ENFILE | EMFILE))
+}
+
+/// The system, or this process, has too many open files; Rust has no kind for these.
+pub const ENFILE: i32 = 23;
+pub const EMFILE: i32 = 24;
 
 /// A directory tree of files.
 pub trait Disk: Send + Sync + 'static {
@@ -45,8 +59,18 @@ pub trait Disk: Send + Sync + 'static {
 
     fn exists(&self, path: &Path) -> io::Result<bool>;
 
-    /// Takes the lock that keeps a second process out; held until the value is dropped. Where nothing can be
-    /// written and nobody ever locked, there is nothing to keep out.
+    /// Length of the file with this name. Needs no descriptor.
+    fn len_of(&self, path: &Path) -> io::Result<u64>;
+
+    /// Whether the name is a plain file's: not a link, a directory, a pipe or a device.
+    fn is_plain(&self, path: &Path) -> io::Result<bool>;
+
+    /// Whether users other than the owner may look into the directory.
+    fn is_open_to_others(&self, dir: &Path) -> io::Result<bool>;
+
+    /// Takes the lock that keeps a second process out: on the file `path`, which is made if it is missing, and on the
+    /// directory it lies in, which stays locked when somebody deletes the file. Held until the value is dropped. Where
+    /// nothing can be written and nobody ever locked, there is nothing to keep out.
     fn lock(&self, path: &Path) -> Result<Box<dyn DiskLock>, LockError>;
 }
 
@@ -84,7 +108,17 @@ pub trait DiskFile: Send + Sync + fmt::Debug {
 
     /// The whole file.
     fn read_all(&self) -> io::Result<Vec<u8>> {
-        let len = usize::try_from(self.len()?).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        self.read_all_up_to(u64::MAX)
+    }
+
+    /// The whole file, if it is not longer than it can rightly be: a file of somebody else's making may be a sparse giant.
+    fn read_all_up_to(&self, most: u64) -> io::Result<Vec<u8>> {
+        let len = self.len()?;
+        if len > most {
+            let text = format!("the file is {len} bytes long; more than {most} cannot be right");
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
+        }
+        let len = usize::try_from(len).map_err(|_| io::ErrorKind::FileTooLarge)?;
         let mut bytes = vec![0; len];
         self.read_exact_at(0, &mut bytes)?;
         Ok(bytes)

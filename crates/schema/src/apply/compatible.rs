@@ -43,6 +43,8 @@ fn sorts_alike(old: &DataType, new: &DataType) -> bool {
 pub(super) fn expand_udts(data_type: &DataType) -> DataType {
     let inside = |inner: &DataType| Arc::new(expand_udts(inner));
     match data_type {
+        // Its fields are not known here; as bytes its cells can stay.
+        DataType::Udt(udt) if udt.is_unusable() => DataType::Blob,
         DataType::Udt(udt) => DataType::tuple(udt.fields.iter().map(|field| expand_udts(&field.data_type))),
         DataType::Tuple(components) => DataType::Tuple(components.iter().map(expand_udts).collect()),
         DataType::List { element, frozen } => DataType::List { element: inside(element), frozen: *frozen },

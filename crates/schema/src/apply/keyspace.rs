@@ -1,6 +1,6 @@
 //! CREATE, ALTER and DROP KEYSPACE.
 
-use super::{changed, guard, is_word, unchanged};
+use super::{changed, foreign, guard, is_word, unchanged};
 use crate::catalogue::Catalogue;
 use crate::change::{Applied, EffectKind, Setting, TargetKind};
 use crate::error::SchemaError;
@@ -75,6 +75,9 @@ pub(super) fn alter(
 
 pub(super) fn drop(catalogue: &Catalogue, name: &str, if_exists: bool) -> Result<Applied, SchemaError> {
     guard(name, "DROP", || format!("keyspace {name}"))?;
+    if let Some(keyspace) = catalogue.keyspace(name) {
+        keyspace.tables.values().try_for_each(|table| foreign::refuse(table))?;
+    }
     let mut next = catalogue.clone();
     match next.keyspaces.remove(name) {
         Some(_) => Ok(changed(next, EffectKind::Dropped, TargetKind::Keyspace, name, "")),

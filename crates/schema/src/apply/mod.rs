@@ -1,8 +1,11 @@
 //! Applies changes: a catalogue and a change give the next catalogue or the reason why not.
 
 mod compatible;
+mod foreign;
 mod index;
 mod keyspace;
+#[cfg(test)]
+mod limit_tests;
 mod pattern;
 mod table_alter;
 mod table_create;
@@ -53,6 +56,9 @@ impl Catalogue {
             }
             Change::DropView { keyspace, name, if_exists } => view::drop(self, keyspace, name, *if_exists),
             Change::ViewBuilt { keyspace, id } => Ok(view::built(self, keyspace, *id)),
+            Change::AlterForeign { keyspace, name, foreign } => foreign::alter(self, keyspace, name, foreign),
+            Change::DropForeign { keyspace, name } => foreign::drop(self, keyspace, name),
+            Change::RenameForeign { keyspace, from, to } => foreign::rename(self, keyspace, from, to),
             Change::CreatePattern(pattern) => pattern::create(self, pattern),
             Change::AlterPattern { keyspace, name, if_exists, statement, settings } => {
                 pattern::alter(self, keyspace, name, *if_exists, (statement.as_ref(), settings))

@@ -3,9 +3,11 @@
 use super::compatible::{expand_udts, is_readable_as};
 use super::index::check_unindexed;
 use super::table_create::{
-    UNSUPPORTED_UDT, check_counter_ttl, is_unsupported_udt, push_column, statics_need_clustering,
+    UNSUPPORTED_UDT, check_column_count, check_counter_ttl, is_unsupported_udt, push_column, sort_columns,
+    statics_need_clustering,
 };
-use super::{changed, guard, unchanged, view};
+use super::types::check_type_size;
+use super::{changed, foreign, guard, unchanged, view};
 use crate::catalogue::Catalogue;
 use crate::change::{Applied, EffectKind, NewColumn, Setting, TableAlteration, TargetKind};
 use crate::column::{ColumnKind, DroppedColumn};
@@ -13,6 +15,7 @@ use crate::error::SchemaError;
 use crate::keyspace::Keyspace;
 use crate::table::Table;
 use model::types::DataType;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 pub(super) fn alter(
@@ -35,6 +38,7 @@ pub(super) fn alter(
             "Cannot use ALTER TABLE on a materialized view; use ALTER MATERIALIZED VIEW instead",
         ));
     }
+    foreign::refuse(before)?;
     let mut table = Table::clone(before);
     match alteration {
         TableAlteration::Add { if_not_exists, columns } => add(&mut table, *if_not_exists, columns)?,
@@ -78,6 +82,7 @@ pub(super) fn drop_table(
             "Cannot use DROP TABLE on a materialized view. Please use DROP MATERIALIZED VIEW instead.",
         ));
     }
+    foreign::refuse(table)?;
     let views: Vec<String> = keyspace.views_of(table).map(|view| view.name.to_string()).collect();
     if !views.is_empty() {
         // Cassandra shows the keyspace where it means the views.
@@ -107,6 +112,7 @@ pub(super) fn truncate(catalogue: &Catalogue, place: &str, name: &str) -> Result
             "Cannot TRUNCATE materialized view directly; must truncate base table instead",
         ));
     }
+    foreign::refuse(before)?;
     let views = keyspace.views_of(before).map(|view| Table::clone(view));
     let truncated = views.chain([before.clone()]).map(|mut table| {
         table.incarnation += 1;
@@ -134,9 +140,15 @@ fn add(table: &mut Table, if_not_exists: bool, columns: &[NewColumn]) -> Result<
     let was_counter = table.is_counter();
     let was_empty = table.statics.is_empty() && table.regulars.is_empty();
     let place = format!("{}.{}", table.keyspace, table.name);
+    let mut is_counter = was_counter;
+    let mut new: Vec<&NewColumn> = Vec::with_capacity(columns.len());
+    let mut names: HashSet<&str> = HashSet::with_capacity(columns.len());
+    let dropped: HashMap<Arc<str>, DroppedColumn> =
+        table.dropped.iter().map(|dropped| (dropped.name.clone(), dropped.clone())).collect();
+    let mut count = table.columns().count();
     for column in columns {
         let name = &column.name;
-        if table.column(name).is_some() {
+        if table.column(name).is_some() || names.contains(name.as_str()) {
             if if_not_exists {
                 continue;
             }
@@ -145,7 +157,7 @@ fn add(table: &mut Table, if_not_exists: bool, columns: &[NewColumn]) -> Result<
         if column.is_static && table.clustering.is_empty() {
             return Err(statics_need_clustering());
         }
-        if let Some(dropped) = table.dropped.iter().rev().find(|dropped| *dropped.name == **name) {
+        if let Some(dropped) = dropped.get(name.as_str()) {
             check_returning(dropped, column)?;
         }
         if is_unsupported_udt(&column.data_type) {
@@ -157,14 +169,23 @@ fn add(table: &mut Table, if_not_exists: bool, columns: &[NewColumn]) -> Result<
                 "{place}: Cannot have a counter column (\"{name}\") in a non counter table"
             )));
         }
-        if !counter && (was_counter || table.is_counter()) {
+        if !counter && is_counter {
             return Err(SchemaError::Config(format!(
                 "{place}: Cannot have a non counter column (\"{name}\") in a counter table"
             )));
         }
+        check_type_size(name, &column.data_type)?;
+        count += 1;
+        check_column_count(&table.name, count)?;
+        is_counter |= counter;
+        names.insert(name);
+        new.push(column);
+    }
+    for column in new {
         let kind = if column.is_static { ColumnKind::Static } else { ColumnKind::Regular };
         push_column(table, column, kind);
     }
+    sort_columns(table);
     // A table whose only columns were key columns may just have become one that mixes counters with others.
     let counters = table.statics.iter().chain(&table.regulars).filter(|c| c.data_type == DataType::Counter);
     let count = counters.count();
@@ -207,15 +228,15 @@ fn drop_columns(
     names: &[String],
     dropped_at: i64,
 ) -> Result<(), SchemaError> {
-    let before = table.clone();
+    let mut gone: HashMap<Arc<str>, DroppedColumn> = HashMap::with_capacity(names.len());
     for name in names {
-        let Some(column) = before.column(name) else {
+        let Some(column) = table.column(name) else {
             if if_exists {
                 continue;
             }
             return Err(SchemaError::Invalid(format!(
                 "Column {name} was not found in table '{}.{}'",
-                before.keyspace, before.name
+                table.keyspace, table.name
             )));
         };
         if column.kind.is_primary_key() {
@@ -229,18 +250,20 @@ fn drop_columns(
                 udt.name
             )));
         }
-        check_unindexed(&before, name, "Cannot drop")?;
-        let is_static = column.kind == ColumnKind::Static;
-        let columns = if is_static { &mut table.statics } else { &mut table.regulars };
-        columns.retain(|other| other.name != column.name);
-        table.dropped.retain(|earlier| earlier.name != column.name);
-        table.dropped.push(DroppedColumn {
+        check_unindexed(table, name, "Cannot drop")?;
+        let dropped = DroppedColumn {
             name: column.name.clone(),
             data_type: expand_udts(&column.data_type),
-            is_static,
+            is_static: column.kind == ColumnKind::Static,
             dropped_at,
-        });
+        };
+        gone.insert(column.name.clone(), dropped);
     }
+    table.statics.retain(|column| !gone.contains_key(&column.name));
+    table.regulars.retain(|column| !gone.contains_key(&column.name));
+    table.dropped.retain(|earlier| !gone.contains_key(&earlier.name));
+    // In the order of the statement.
+    table.dropped.extend(names.iter().filter_map(|name| gone.remove(name.as_str())));
     Ok(())
 }
 
@@ -276,21 +299,12 @@ fn set_mask(
     name: &str,
     mask: &Option<String>,
 ) -> Result<(), SchemaError> {
-    let Table { partition_key, clustering, statics, regulars, .. } = table;
-    let mut columns = partition_key
-        .iter_mut()
-        .chain(clustering.iter_mut())
-        .chain(statics.iter_mut())
-        .chain(regulars.iter_mut());
-    match columns.find(|column| *column.name == *name) {
-        Some(column) => {
-            column.mask = mask.clone();
-            Ok(())
-        }
-        None if if_exists => Ok(()),
-        None => Err(SchemaError::Invalid(format!(
-            "Column with name '{name}' doesn't exist on table '{}'",
-            table.name
-        ))),
+    if let Some(column) = table.columns_mut().find(|column| *column.name == *name) {
+        column.mask = mask.clone();
+        return Ok(());
     }
+    if if_exists {
+        return Ok(());
+    }
+    Err(SchemaError::Invalid(format!("Column with name '{name}' doesn't exist on table '{}'", table.name)))
 }

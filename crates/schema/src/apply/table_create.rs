@@ -1,6 +1,7 @@
 //! CREATE TABLE.
 
-use super::{changed, existing_keyspace, guard, is_word, unchanged, with_table};
+use super::types::check_type_size;
+use super::{changed, existing_keyspace, foreign, guard, is_word, unchanged, with_table};
 use crate::catalogue::Catalogue;
 use crate::change::{Applied, EffectKind, NewColumn, NewTable, Setting, TargetKind};
 use crate::column::{Column, ColumnKind};
@@ -10,9 +11,16 @@ use crate::properties::Properties;
 use crate::table::{Table, TableKind};
 use model::timeuuid;
 use model::types::DataType;
+use std::collections::HashSet;
+use std::sync::Arc;
 
 /// Longest table name: with its id it must fit the name of a folder.
 const NAME_CHARACTERS_MAX: usize = 222;
+
+/// Most columns of a table, and most of them in its key. Each prepared statement knows all columns of its table, and a row
+/// is written and read column by column.
+pub(super) const COLUMNS_MAX: usize = 5_000;
+const KEY_COLUMNS_MAX: usize = 256;
 
 pub(super) fn create(
     catalogue: &Catalogue,
@@ -34,10 +42,17 @@ pub(super) fn create(
     let options = options.checked()?;
     let id = catalogue.next_table_id;
     let uuid = table_uuid(catalogue, &new.properties, id, setting)?;
-    let table = build(new, id, uuid, options)?;
-    check_name(&new.keyspace, &new.name)?;
+    let mut table = build(new, id, uuid, options)?;
+    let mut next_id = id + 1;
+    match &new.foreign {
+        None => check_name(&new.keyspace, &new.name)?,
+        Some(new_foreign) => {
+            foreign::check_name(&new.keyspace, &new.name)?;
+            table.foreign = Some(Arc::new(foreign::adopt(new_foreign, None, &mut next_id)));
+        }
+    }
     let mut next = with_table(catalogue, keyspace, table);
-    next.next_table_id = id + 1;
+    next.next_table_id = next_id;
     Ok(changed(next, EffectKind::Created, TargetKind::Table, &new.keyspace, &new.name))
 }
 
@@ -55,8 +70,9 @@ impl Table {
 /// What is wrong with the statement whatever the catalogue holds.
 fn check_definition(new: &NewTable) -> Result<(), SchemaError> {
     let place = format!("{}.{}", new.keyspace, new.name);
-    for (at, column) in new.columns.iter().enumerate() {
-        if new.columns[..at].iter().any(|earlier| earlier.name == column.name) {
+    let mut seen = HashSet::with_capacity(new.columns.len());
+    for column in &new.columns {
+        if !seen.insert(&column.name) {
             return Err(SchemaError::Invalid(format!(
                 "Duplicate column '{}' declaration for table '{place}'",
                 column.name
@@ -68,14 +84,27 @@ fn check_definition(new: &NewTable) -> Result<(), SchemaError> {
             "No PRIMARY KEY specifed for table '{place}' (exactly one required)"
         )));
     }
-    for (at, (column, _)) in new.clustering_order.iter().enumerate() {
-        if new.clustering_order[..at].iter().any(|(earlier, _)| earlier == column) {
+    check_column_count(&new.name, new.columns.len())?;
+    let mut seen = HashSet::with_capacity(new.clustering_order.len());
+    for (column, _) in &new.clustering_order {
+        if !seen.insert(column) {
             return Err(SchemaError::Invalid(format!(
                 "Duplicate column '{column}' in CLUSTERING ORDER BY clause for table '{place}'"
             )));
         }
     }
     Ok(())
+}
+
+/// Refuses a table with too many columns, in the words of Cassandra's guardrail.
+pub(super) fn check_column_count(table: &str, columns: usize) -> Result<(), SchemaError> {
+    if columns <= COLUMNS_MAX {
+        return Ok(());
+    }
+    Err(SchemaError::Invalid(format!(
+        "Guardrail columns_per_table violated: Tables cannot have more than {COLUMNS_MAX} columns, but {columns} provided \
+         for table {table}. Keep what varies in a map or in rows of a clustering column"
+    )))
 }
 
 pub(super) fn check_name(keyspace: &str, name: &str) -> Result<(), SchemaError> {
@@ -134,19 +163,22 @@ fn build(new: &NewTable, id: u32, uuid: [u8; 16], options: TableOptions) -> Resu
         incarnation: 0,
         indexes: Vec::new(),
         view: None,
+        foreign: None,
     };
     add_key_columns(new, &mut table)?;
-    let in_key = |name: &str| new.partition_key.iter().chain(&new.clustering).any(|key| key == name);
-    for column in new.columns.iter().filter(|column| !in_key(&column.name)) {
+    let in_key: HashSet<&String> = new.partition_key.iter().chain(&new.clustering).collect();
+    for column in new.columns.iter().filter(|column| !in_key.contains(&column.name)) {
         if column.is_static && table.clustering.is_empty() {
             return Err(statics_need_clustering());
         }
         if is_unsupported_udt(&column.data_type) {
             return Err(SchemaError::invalid(UNSUPPORTED_UDT));
         }
+        check_type_size(&column.name, &column.data_type)?;
         let kind = if column.is_static { ColumnKind::Static } else { ColumnKind::Regular };
         push_column(&mut table, column, kind);
     }
+    sort_columns(&mut table);
     apply_order(new, &mut table)?;
     let counters = table.is_counter();
     let plain = |column: &Column| column.data_type != DataType::Counter;
@@ -181,7 +213,14 @@ pub(super) fn is_unsupported_udt(data_type: &DataType) -> bool {
     }
 }
 
-/// Adds a column that is not part of the key, at its place in the order of names.
+/// Puts the columns outside the key in the order of their names, behind one or more [`push_column`].
+pub(super) fn sort_columns(table: &mut Table) {
+    for columns in [&mut table.statics, &mut table.regulars] {
+        columns.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+}
+
+/// Adds a column that is not part of the key behind the others; [`sort_columns`] brings it to its place.
 pub(super) fn push_column(table: &mut Table, new: &NewColumn, kind: ColumnKind) {
     let column = Column {
         id: table.next_column_id,
@@ -194,11 +233,17 @@ pub(super) fn push_column(table: &mut Table, new: &NewColumn, kind: ColumnKind) 
     };
     table.next_column_id += 1;
     let columns = if kind == ColumnKind::Static { &mut table.statics } else { &mut table.regulars };
-    let place = columns.partition_point(|other| other.name < column.name);
-    columns.insert(place, column);
+    columns.push(column);
 }
 
 fn add_key_columns(new: &NewTable, table: &mut Table) -> Result<(), SchemaError> {
+    let key_columns = new.partition_key.len() + new.clustering.len();
+    if key_columns > KEY_COLUMNS_MAX {
+        return Err(SchemaError::Invalid(format!(
+            "The PRIMARY KEY of table '{}' has {key_columns} columns; at most {KEY_COLUMNS_MAX} are possible",
+            new.name
+        )));
+    }
     let partition = new.partition_key.iter().map(|name| (name, ColumnKind::PartitionKey));
     let clustering = new.clustering.iter().map(|name| (name, ColumnKind::Clustering));
     for (name, kind) in partition.chain(clustering) {
@@ -215,6 +260,7 @@ fn add_key_columns(new: &NewTable, table: &mut Table) -> Result<(), SchemaError>
             )));
         }
         check_key_column(column)?;
+        check_type_size(name, &column.data_type)?;
         let id = table.next_column_id;
         table.next_column_id += 1;
         let columns =

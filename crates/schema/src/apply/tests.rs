@@ -9,7 +9,7 @@ use model::types::DataType;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-fn setting(now_micros: i64) -> Setting {
+pub(super) fn setting(now_micros: i64) -> Setting {
     Setting { now_micros, data_center: "datacenter1".into() }
 }
 
@@ -23,11 +23,11 @@ fn comment(text: &str) -> Properties {
     Properties::from_iter([("comment", PropertyValue::Text(text.into()))])
 }
 
-fn create_keyspace(name: &str) -> Change {
+pub(super) fn create_keyspace(name: &str) -> Change {
     Change::CreateKeyspace { name: name.into(), if_not_exists: false, properties: replication() }
 }
 
-fn create_table(name: &str, columns: Vec<NewColumn>) -> Change {
+pub(super) fn create_table(name: &str, columns: Vec<NewColumn>) -> Change {
     Change::CreateTable(Box::new(NewTable {
         keyspace: "k".into(),
         name: name.into(),
@@ -42,11 +42,11 @@ fn create_table(name: &str, columns: Vec<NewColumn>) -> Change {
     }))
 }
 
-fn alter(table: &str, alteration: TableAlteration) -> Change {
+pub(super) fn alter(table: &str, alteration: TableAlteration) -> Change {
     Change::AlterTable { keyspace: "k".into(), name: table.into(), if_exists: false, alteration }
 }
 
-fn add(name: &str, data_type: DataType) -> TableAlteration {
+pub(super) fn add(name: &str, data_type: DataType) -> TableAlteration {
     TableAlteration::Add { if_not_exists: false, columns: vec![NewColumn::regular(name, data_type)] }
 }
 
@@ -71,7 +71,7 @@ fn index_built(table: &str, id: u32) -> Change {
     Change::IndexBuilt { keyspace: "k".into(), table: table.into(), id }
 }
 
-fn run(changes: &[Change]) -> Catalogue {
+pub(super) fn run(changes: &[Change]) -> Catalogue {
     let start = Catalogue::empty();
     changes.iter().zip(1..).fold(start, |catalogue, (change, now)| {
         catalogue.apply(change, &setting(now)).expect("the change is legal").catalogue

@@ -3,11 +3,11 @@
 use super::{changed, existing_keyspace, guard, unchanged};
 use crate::catalogue::Catalogue;
 use crate::change::{Applied, EffectKind, TargetKind, TypeAlteration};
-use crate::column::Column;
 use crate::error::SchemaError;
 use crate::keyspace::Keyspace;
 use crate::table::Table;
-use model::types::{DataType, UdtField, UdtType};
+use model::types::{DataType, TypeSizeError, UdtField, UdtType};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Words that Cassandra keeps for types it may have one day.
@@ -31,8 +31,9 @@ pub(super) fn create(
             false => Err(SchemaError::TypeExists { keyspace: place.into(), name: name.into() }),
         };
     }
-    for (at, (field, data_type)) in fields.iter().enumerate() {
-        if fields[..at].iter().any(|(earlier, _)| earlier == field) {
+    let mut seen = HashSet::with_capacity(fields.len());
+    for (field, data_type) in fields {
+        if !seen.insert(field) {
             return Err(SchemaError::Invalid(format!("Duplicate field name '{field}' in type '{name}'")));
         }
         check_field(data_type)?;
@@ -40,6 +41,7 @@ pub(super) fn create(
     let fields =
         fields.iter().map(|(n, t)| UdtField { name: n.as_str().into(), data_type: t.clone() }).collect();
     let udt = UdtType { keyspace: place.into(), name: name.into(), fields, frozen: false };
+    udt.check_size().map_err(|error| too_large(&udt, error))?;
     let mut keyspace = Keyspace::clone(before);
     keyspace.types.insert(udt.name.clone(), Arc::new(udt));
     let next = catalogue.with_keyspace(keyspace);
@@ -90,7 +92,7 @@ pub(super) fn alter(
         return Ok(unchanged(catalogue));
     }
     let updated = UdtType { fields: fields.into(), ..UdtType::clone(before) };
-    let next = catalogue.with_keyspace(propagate(keyspace, updated));
+    let next = catalogue.with_keyspace(propagate(keyspace, updated)?);
     Ok(changed(next, EffectKind::Updated, TargetKind::Type, place, name))
 }
 
@@ -108,12 +110,12 @@ fn added(
             "Cannot add new field {field} of type {written} to user type {place}.{name} as {reason}"
         ))
     };
-    if data_type.references_udt(place, name) {
+    let users = users_of(keyspace, name);
+    let uses = |data_type: &DataType| names_any(data_type, &users);
+    if uses(data_type) {
         return Err(refusal("it would create a circular reference"));
     }
-    let in_key = |table: &&Arc<Table>| {
-        table.partition_key.iter().any(|column| column.data_type.references_udt(place, name))
-    };
+    let in_key = |table: &&Arc<Table>| table.partition_key.iter().any(|column| uses(&column.data_type));
     let users: Vec<String> =
         keyspace.tables.values().filter(in_key).map(|table| format!("{place}.{}", table.name)).collect();
     if !users.is_empty() {
@@ -133,8 +135,9 @@ fn renamed(
     renames: &[(String, String)],
 ) -> Result<Vec<UdtField>, SchemaError> {
     let mut fields = before.fields.to_vec();
+    let places: HashMap<&str, usize> = before.fields.iter().map(|field| &*field.name).zip(0..).collect();
     for (from, to) in renames {
-        match before.field_index(from).and_then(|at| fields.get_mut(at)) {
+        match places.get(from.as_str()).and_then(|at| fields.get_mut(*at)) {
             Some(field) => field.name = to.as_str().into(),
             None if if_exists => {}
             None => {
@@ -145,8 +148,9 @@ fn renamed(
             }
         }
     }
-    for (at, field) in fields.iter().enumerate() {
-        if fields[..at].iter().any(|earlier| earlier.name == field.name) {
+    let mut seen = HashSet::with_capacity(fields.len());
+    for field in &fields {
+        if !seen.insert(&field.name) {
             // Cassandra names the keyspace here, not the type.
             return Err(SchemaError::Invalid(format!(
                 "Duplicate field name {} in type {}",
@@ -177,10 +181,10 @@ pub(super) fn drop(
             names.join(", ")
         ))),
     };
-    let in_type = |udt: &&Arc<UdtType>| udt.fields.iter().any(|f| f.data_type.references_udt(place, name));
-    let types = before.types.values().filter(in_type).map(|udt| udt.name.to_string());
-    refusal("user types", types.collect())?;
-    let in_table = |table: &&Arc<Table>| table.columns().any(|c| c.data_type.references_udt(place, name));
+    let users = users_of(before, name);
+    let types = before.types.keys().filter(|user| ***user != *name && users.contains(&***user));
+    refusal("user types", types.map(|user| user.to_string()).collect())?;
+    let in_table = |table: &&Arc<Table>| table.columns().any(|c| names_any(&c.data_type, &users));
     let tables = before
         .tables
         .values()
@@ -194,33 +198,83 @@ pub(super) fn drop(
     Ok(changed(next, EffectKind::Dropped, TargetKind::Type, place, name))
 }
 
-/// The keyspace with every use of a type brought up to date.
-fn propagate(keyspace: &Keyspace, updated: UdtType) -> Keyspace {
+fn too_large(udt: &UdtType, error: TypeSizeError) -> SchemaError {
+    SchemaError::Invalid(format!(
+        "Type {}.{} {error}. Use fewer levels, or keep the inner values as text or blob",
+        udt.keyspace, udt.name
+    ))
+}
+
+/// The type and every type that holds it, directly or inside another.
+fn users_of<'k>(keyspace: &'k Keyspace, name: &'k str) -> HashSet<&'k str> {
+    let mut users = HashSet::from([name]);
+    for udt in keyspace.types_by_dependency() {
+        if udt.fields.iter().any(|field| names_any(&field.data_type, &users)) {
+            users.insert(&udt.name);
+        }
+    }
+    users
+}
+
+/// Whether the text of a type names one of these.
+fn names_any(data_type: &DataType, names: &HashSet<&str>) -> bool {
+    let mut found = false;
+    data_type.for_each_named_udt(&mut |udt| found |= names.contains(&*udt.name));
+    found
+}
+
+/// The keyspace with every use of a type brought up to date: each type that holds it is made anew once, behind those it is
+/// made of.
+fn propagate(keyspace: &Keyspace, updated: UdtType) -> Result<Keyspace, SchemaError> {
     let mut next = keyspace.clone();
-    next.types.insert(updated.name.clone(), Arc::new(updated.clone()));
-    for udt in next.types.values_mut() {
-        let uses = udt.fields.iter().any(|f| f.data_type.references_udt(&updated.keyspace, &updated.name));
-        if uses {
-            let fresh = |field: &UdtField| UdtField {
+    let users = users_of(keyspace, &updated.name);
+    let mut fresh: HashMap<Arc<str>, Arc<UdtType>> = HashMap::new();
+    for before in keyspace.types_by_dependency().into_iter().filter(|udt| users.contains(&*udt.name)) {
+        let lookup = |udt: &UdtType| fresh.get(&udt.name).cloned();
+        let udt = if before.name == updated.name {
+            updated.clone()
+        } else {
+            let renew = |field: &UdtField| UdtField {
                 name: field.name.clone(),
-                data_type: field.data_type.with_updated_udt(&updated),
+                data_type: field.data_type.with_udts(&lookup),
             };
-            *udt =
-                Arc::new(UdtType { fields: udt.fields.iter().map(fresh).collect(), ..UdtType::clone(udt) });
+            UdtType { fields: before.fields.iter().map(renew).collect(), ..UdtType::clone(before) }
+        };
+        // One that could not be used before, from an older server, is no reason to refuse.
+        if before.check_size().is_ok() {
+            udt.check_size().map_err(|error| too_large(&udt, error))?;
+            let udt = Arc::new(udt);
+            fresh.insert(udt.name.clone(), udt.clone());
+            next.types.insert(udt.name.clone(), udt);
+        } else {
+            next.types.insert(udt.name.clone(), Arc::new(udt));
         }
     }
+    let lookup = |udt: &UdtType| fresh.get(&udt.name).cloned();
     for table in next.tables.values_mut() {
-        if table.columns().any(|c| c.data_type.references_udt(&updated.keyspace, &updated.name)) {
-            let mut fresh = Table::clone(table);
-            let renew = |column: &mut Column| column.data_type = column.data_type.with_updated_udt(&updated);
-            fresh.partition_key.iter_mut().for_each(renew);
-            fresh.clustering.iter_mut().for_each(renew);
-            fresh.statics.iter_mut().for_each(renew);
-            fresh.regulars.iter_mut().for_each(renew);
-            *table = Arc::new(fresh);
+        if !table.columns().any(|column| names_any(&column.data_type, &users)) {
+            continue;
         }
+        let mut renewed = Table::clone(table);
+        for column in renewed.columns_mut() {
+            let before = std::mem::replace(&mut column.data_type, DataType::Empty);
+            column.data_type = before.with_udts(&lookup);
+            if before.check_size().is_ok() {
+                check_type_size(&column.name, &column.data_type)?;
+            }
+        }
+        *table = Arc::new(renewed);
     }
-    next
+    Ok(next)
+}
+
+/// Refuses a column whose type is too deep or too large.
+pub(super) fn check_type_size(column: &str, data_type: &DataType) -> Result<(), SchemaError> {
+    data_type.check_size().map_err(|error| {
+        SchemaError::Invalid(format!(
+            "The type of column {column} {error}. Use fewer levels, or keep the inner values as text or blob"
+        ))
+    })
 }
 
 /// The type's text with user-defined types named in full, as ALTER TYPE says it.

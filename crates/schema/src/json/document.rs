@@ -62,6 +62,8 @@ pub(super) struct TableEntry {
     pub indexes: Vec<IndexEntry>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub view: Option<ViewEntry>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreign: Option<ForeignEntry>,
     /// Only what differs from the default, so that the text stays short and says something.
     #[serde(default, serialize_with = "changed_options")]
     pub options: TableOptions,
@@ -140,6 +142,24 @@ pub(super) struct ViewEntry {
     #[serde(rename = "where")]
     pub restrictions: Vec<RestrictionEntry>,
     pub built: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disabled: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ForeignEntry {
+    pub definition: Value,
+    pub stores: Vec<StoreEntry>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StoreEntry {
+    pub name: String,
+    pub id: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_seconds: Option<u64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -149,6 +169,16 @@ pub(super) struct RestrictionEntry {
     #[serde(default, rename = "tuple", skip_serializing_if = "std::ops::Not::not")]
     pub is_tuple: bool,
     pub condition: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tests: Option<Vec<TestEntry>>,
+}
+
+/// Values are in hexadecimal.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TestEntry {
+    pub comparison: String,
+    pub alternatives: Vec<Vec<String>>,
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]

@@ -3,13 +3,15 @@
 use super::document::*;
 use crate::catalogue::Catalogue;
 use crate::column::{Column, ColumnKind, DroppedColumn};
+use crate::foreign::{Foreign, ForeignStore};
 use crate::index::{Index, IndexKind, IndexPart};
 use crate::keyspace::Keyspace;
 use crate::pattern::AccessPattern;
 use crate::table::{Table, TableKind};
-use crate::view::{View, ViewRestriction};
-use model::types::{DataType, UdtField, UdtType};
-use std::collections::BTreeMap;
+use crate::view::{View, ViewRestriction, ViewTest};
+use model::comparison::Comparison;
+use model::types::{DataType, TypeParseError, UdtField, UdtType};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 type Types = BTreeMap<Arc<str>, Arc<UdtType>>;
@@ -31,11 +33,11 @@ fn keyspace(entry: KeyspaceEntry) -> Result<Keyspace, String> {
     let mut keyspace = Keyspace::new(&entry.name, entry.replication);
     keyspace.durable_writes = entry.durable_writes;
     keyspace.review = entry.review;
-    keyspace.types = types(&entry.name, &entry.types)?;
+    let (types, named) = types(&entry.name, &entry.types)?;
+    keyspace.types = types;
     for table_entry in entry.tables {
         let place = format!(", table {}", table_entry.name);
-        let table =
-            table(&entry.name, table_entry, &keyspace.types).map_err(|fault| format!("{place}{fault}"))?;
+        let table = table(&entry.name, table_entry, &named).map_err(|fault| format!("{place}{fault}"))?;
         if keyspace.tables.insert(table.name.clone(), Arc::new(table)).is_some() {
             return Err(format!("{place}: is there twice"));
         }
@@ -51,41 +53,64 @@ fn keyspace(entry: KeyspaceEntry) -> Result<Keyspace, String> {
     Ok(keyspace)
 }
 
-/// Types may be written in any order; those whose parts are known are read first, until none is left.
-fn types(keyspace: &str, entries: &[TypeEntry]) -> Result<Types, String> {
-    let mut known = Types::new();
-    let mut left: Vec<&TypeEntry> = entries.iter().collect();
-    while !left.is_empty() {
-        let mut waiting = Vec::new();
-        let mut fault = String::new();
-        for entry in &left {
-            match fields(entry, &known) {
+/// Types may be written in any order; what a type names is read before it.
+///
+/// A type that is too deep or too large (older servers had no limit) is kept, so that it can be described and dropped, but
+/// whatever names it gets no more than its name. So nothing in memory is deeper than the limit.
+fn types(keyspace: &str, entries: &[TypeEntry]) -> Result<(Types, Types), String> {
+    let places: HashMap<&str, usize> = entries.iter().map(|entry| entry.name.as_str()).zip(0..).collect();
+    if let Some((_, twice)) =
+        entries.iter().enumerate().find(|(at, entry)| places[entry.name.as_str()] != *at)
+    {
+        return Err(format!(", type {}: is there twice", twice.name));
+    }
+    let (mut known, mut named) = (Types::new(), Types::new());
+    let mut open: Vec<usize> = Vec::new();
+    let mut entered: HashSet<usize> = HashSet::new();
+    for first in 0..entries.len() {
+        open.push(first);
+        while let Some(&at) = open.last() {
+            let entry = &entries[at];
+            if known.contains_key(entry.name.as_str()) {
+                open.pop();
+                continue;
+            }
+            entered.insert(at);
+            match fields(entry, &named) {
                 Ok(fields) => {
                     let name: Arc<str> = entry.name.as_str().into();
                     let udt =
                         UdtType { keyspace: keyspace.into(), name: name.clone(), fields, frozen: false };
-                    if known.insert(name, Arc::new(udt)).is_some() {
-                        return Err(format!(", type {}: is there twice", entry.name));
-                    }
+                    let usable = udt.check_size().is_ok();
+                    let udt = Arc::new(udt);
+                    let unusable = || Arc::new(UdtType { fields: Arc::new([]), ..UdtType::clone(&udt) });
+                    named.insert(name.clone(), if usable { udt.clone() } else { unusable() });
+                    known.insert(name, udt);
+                    open.pop();
                 }
-                Err(reason) => {
-                    fault = format!(", type {}{reason}", entry.name);
-                    waiting.push(*entry);
+                Err((field, fault)) => {
+                    let missing = match &fault {
+                        TypeParseError::UnknownType { name } => places.get(name.as_str()),
+                        _ => None,
+                    };
+                    match missing.filter(|missing| !entered.contains(missing)) {
+                        Some(missing) => open.push(*missing),
+                        None => return Err(format!(", type {}, field {field}: {fault}", entry.name)),
+                    }
                 }
             }
         }
-        if waiting.len() == left.len() {
-            return Err(fault);
-        }
-        left = waiting;
     }
-    Ok(known)
+    Ok((known, named))
 }
 
-fn fields(entry: &TypeEntry, known: &Types) -> Result<Arc<[UdtField]>, String> {
+fn fields(entry: &TypeEntry, known: &Types) -> Result<Arc<[UdtField]>, (String, TypeParseError)> {
     let read = |(name, text): &(String, String)| {
-        let data_type = data_type(text, known).map_err(|fault| format!(", field {name}: {fault}"))?;
-        Ok(UdtField { name: name.as_str().into(), data_type })
+        let data_type = DataType::parse(text, &|_, name| known.get(name).cloned());
+        Ok(UdtField {
+            name: name.as_str().into(),
+            data_type: data_type.map_err(|fault| (name.clone(), fault))?,
+        })
     };
     entry.fields.iter().map(read).collect()
 }
@@ -113,6 +138,7 @@ fn table(keyspace: &str, entry: TableEntry, types: &Types) -> Result<Table, Stri
         incarnation: entry.incarnation,
         indexes: Vec::new(),
         view: entry.view.map(view),
+        foreign: entry.foreign.map(|entry| Arc::new(foreign(entry))),
     };
     for column in entry.columns {
         let place = format!(", column {}", column.name);
@@ -145,19 +171,57 @@ fn table(keyspace: &str, entry: TableEntry, types: &Types) -> Result<Table, Stri
     Ok(table)
 }
 
+fn foreign(entry: ForeignEntry) -> Foreign {
+    let store = |store: StoreEntry| ForeignStore {
+        name: store.name,
+        id: store.id,
+        window_seconds: store.window_seconds,
+    };
+    Foreign { definition: entry.definition, stores: entry.stores.into_iter().map(store).collect() }
+}
+
+/// A view whose tests cannot be read is disabled: one damaged view must not keep the others from being served.
 fn view(entry: ViewEntry) -> View {
-    let restrictions = entry.restrictions.into_iter().map(|restriction| ViewRestriction {
-        columns: restriction.columns.into_iter().map(Arc::from).collect(),
-        is_tuple: restriction.is_tuple,
-        condition: restriction.condition,
-    });
+    let mut disabled = entry.disabled;
+    let mut restrictions = Vec::with_capacity(entry.restrictions.len());
+    for restriction in entry.restrictions {
+        let tests = restriction.tests.map(|tests| tests.into_iter().map(test).collect::<Result<Vec<_>, _>>());
+        let tests = tests.transpose().unwrap_or_else(|fault| {
+            disabled.get_or_insert(fault);
+            Some(Vec::new())
+        });
+        restrictions.push(ViewRestriction {
+            columns: restriction.columns.into_iter().map(Arc::from).collect(),
+            is_tuple: restriction.is_tuple,
+            condition: restriction.condition,
+            tests,
+        });
+    }
     View {
         base: entry.base.into(),
         base_id: entry.base_id,
         include_all_columns: entry.include_all_columns,
-        restrictions: restrictions.collect(),
+        restrictions,
         built: entry.built,
+        disabled,
     }
+}
+
+fn test(entry: TestEntry) -> Result<ViewTest, String> {
+    let comparison = Comparison::of_symbol(&entry.comparison)
+        .ok_or_else(|| format!("'{}' is not a comparison", entry.comparison))?;
+    let values = |values: Vec<String>| values.iter().map(|value| bytes(value)).collect::<Result<Vec<_>, _>>();
+    let alternatives = entry.alternatives.into_iter().map(values).collect::<Result<Vec<_>, _>>()?;
+    Ok(ViewTest { comparison, alternatives })
+}
+
+fn bytes(hex: &str) -> Result<Vec<u8>, String> {
+    let fault = || format!("'{hex}' is not hexadecimal");
+    if !hex.len().is_multiple_of(2) {
+        return Err(fault());
+    }
+    let pair = |at: usize| hex.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
+    (0..hex.len()).step_by(2).map(|at| pair(at).ok_or_else(fault)).collect()
 }
 
 fn index(entry: IndexEntry) -> Index {

@@ -1,13 +1,14 @@
 //! From the catalogue to its JSON document.
 
 use super::document::*;
-use super::{FORMAT, FORMAT_WITH_INDEXES, PLAIN_FORMAT};
+use super::{FORMAT, FORMAT_WITH_INDEXES, FORMAT_WITH_VIEWS, PLAIN_FORMAT};
 use crate::catalogue::Catalogue;
 use crate::column::{Column, ColumnKind};
+use crate::foreign::{Foreign, ForeignStore};
 use crate::index::{Index, IndexKind, IndexPart};
 use crate::keyspace::{Keyspace, is_local_system_name};
 use crate::table::Table;
-use crate::view::View;
+use crate::view::{View, ViewTest};
 
 pub(super) fn document(catalogue: &Catalogue) -> Document {
     let kept = catalogue.keyspaces.values().filter(|keyspace| !is_local_system_name(&keyspace.name));
@@ -21,8 +22,10 @@ pub(super) fn document(catalogue: &Catalogue) -> Document {
 
 /// The oldest format that can say what is in the catalogue.
 fn format(catalogue: &Catalogue) -> u32 {
-    if catalogue.tables().any(|table| table.view.is_some()) {
+    if catalogue.tables().any(|table| table.foreign.is_some()) {
         FORMAT
+    } else if catalogue.tables().any(|table| table.view.is_some()) {
+        FORMAT_WITH_VIEWS
     } else if catalogue.tables().any(|table| !table.indexes.is_empty()) {
         FORMAT_WITH_INDEXES
     } else {
@@ -74,7 +77,20 @@ fn table_entry(table: &Table) -> TableEntry {
         dropped: dropped.collect(),
         indexes: table.indexes.iter().map(index_entry).collect(),
         view: table.view.as_ref().map(view_entry),
+        foreign: table.foreign.as_deref().map(foreign_entry),
         options: table.options.clone(),
+    }
+}
+
+fn foreign_entry(foreign: &Foreign) -> ForeignEntry {
+    let store = |store: &ForeignStore| StoreEntry {
+        name: store.name.clone(),
+        id: store.id,
+        window_seconds: store.window_seconds,
+    };
+    ForeignEntry {
+        definition: foreign.definition.clone(),
+        stores: foreign.stores.iter().map(store).collect(),
     }
 }
 
@@ -83,6 +99,7 @@ fn view_entry(view: &View) -> ViewEntry {
         columns: restriction.columns.iter().map(|name| name.to_string()).collect(),
         is_tuple: restriction.is_tuple,
         condition: restriction.condition.clone(),
+        tests: restriction.tests.as_ref().map(|tests| tests.iter().map(test_entry).collect()),
     });
     ViewEntry {
         base: view.base.to_string(),
@@ -90,6 +107,15 @@ fn view_entry(view: &View) -> ViewEntry {
         include_all_columns: view.include_all_columns,
         restrictions: restrictions.collect(),
         built: view.built,
+        disabled: view.disabled.clone(),
+    }
+}
+
+fn test_entry(test: &ViewTest) -> TestEntry {
+    let hex = |value: &Vec<u8>| value.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    TestEntry {
+        comparison: test.comparison.symbol().to_string(),
+        alternatives: test.alternatives.iter().map(|values| values.iter().map(hex).collect()).collect(),
     }
 }
 

@@ -1,8 +1,8 @@
 //! The control socket, `<data>/control/socket`: how the commands of this machine talk to a running server.
 //!
 //! Who may reach the data folder may connect, nobody else: the folder `control` is for its owner only, and neither
-//! a browser nor another machine can open a Unix socket. One request exists (docs/adr/0008-control-socket.md):
-//! `snapshot` makes a consistent copy by hard links in `<data>/control/`, answers with its name, and keeps it until the
+//! a browser nor another machine can open a Unix socket. Two requests exist (docs/adr/0008-control-socket.md): `keys ...` makes,
+//! lists and deletes access keys of roles, `snapshot` makes a consistent copy by hard links in `<data>/control/`, answers with its name, and keeps it until the
 //! connection ends. What a killed server left there goes when the next one starts.
 
 mod client;
@@ -10,8 +10,8 @@ mod serve;
 #[cfg(test)]
 mod tests;
 
-pub use client::{ControlError, Lease, request_snapshot};
-pub(crate) use serve::{bind, serve};
+pub use client::{ControlError, Lease, request_keys, request_snapshot};
+pub(crate) use serve::{answered, bind, serve};
 
 use std::fs::File;
 use std::io;
@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 const FOLDER: &str = "control";
 const SOCKET: &str = "socket";
 const SNAPSHOT: &str = "snapshot\n";
+const KEYS: &str = "keys ";
 /// Longest line either side sends.
 const LINE_BYTES_MAX: u64 = 4096;
 

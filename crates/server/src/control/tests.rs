@@ -39,7 +39,7 @@ fn start(data: &Path) -> Running {
     started.recv().unwrap();
     let data = data.to_owned();
     let control = std::thread::spawn(move || {
-        serve(socket, data, engine, async {
+        serve(socket, data, engine, tokio::sync::mpsc::unbounded_channel().0, async {
             let _ = stopped.await;
         });
         end.send(()).unwrap();
@@ -95,4 +95,19 @@ fn unknown_requests_are_refused_and_remains_are_cleared() {
         stream.read_to_string(&mut answer).unwrap();
         assert!(answer.starts_with("error "), "{request:?}: {answer:?}");
     }
+}
+
+#[test]
+fn silent_connections_keep_no_backup_waiting_and_held_snapshots_are_few() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path();
+    let _running = start(data);
+    let silent: Vec<UnixStream> =
+        (0..20).map(|_| UnixStream::connect(data.join(FOLDER).join(SOCKET)).unwrap()).collect();
+    let held: Vec<Lease> = (0..4).map(|_| request_snapshot(data).unwrap().unwrap()).collect();
+    match request_snapshot(data) {
+        Err(ControlError::Refused(text)) => assert!(text.contains("wait for a backup to end"), "{text}"),
+        other => panic!("{other:?}"),
+    }
+    drop((silent, held));
 }

@@ -2,7 +2,7 @@
 //! and other clients are served all the while.
 
 use crate::bench::{Answer, Bench, Client, memory_kib};
-use cql_wire::{Opcode, Protocol, Request, StartupOptions, Version};
+use cql_wire::{Opcode, Protocol, Request, StartupOptions, ValueList, Version};
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
@@ -146,5 +146,25 @@ fn slow_clients_are_closed() {
     client.stream.write_all(&header(4, Opcode::Query as u8, 1000)).unwrap();
     let mut answer = Vec::new();
     let _ = client.stream.read_to_end(&mut answer);
+    bench.assert_alive();
+}
+
+#[test]
+fn many_named_values_take_linear_time() {
+    let bench = Bench::start(|_| {});
+    let mut client = Client::connect(&bench);
+    client.run("CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}");
+    client.run("CREATE TABLE k.t (k int PRIMARY KEY, v list<int>)");
+    let count = 30_000;
+    let markers: Vec<String> = (0..count).map(|n| format!(":a{n}")).collect();
+    let query = format!("INSERT INTO k.t (k, v) VALUES (1, [{}])", markers.join(","));
+    let mut values = ValueList::new();
+    for n in (0..count).rev() {
+        assert!(values.push_named(&format!("a{n}"), cql_wire::Value::Bytes(&[0, 0, 0, 7])));
+    }
+    let begun = Instant::now();
+    // Whether so many are allowed is not the question here.
+    client.query_with(&query, &values);
+    assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
     bench.assert_alive();
 }

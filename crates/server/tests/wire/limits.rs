@@ -84,7 +84,7 @@ fn more_requests_than_may_be_in_flight_wait_and_are_all_answered() {
 #[test]
 fn a_client_that_takes_no_answers_is_not_read_further() {
     let _alone = alone();
-    let bench = Bench::start(|_| {});
+    let bench = Bench::start(|config| config.limits.statement_text_bytes_max = 4 << 20);
     let mut client = Client::connect(&bench);
     client.run(KEYSPACE);
     client.run("CREATE TABLE k.t (k int PRIMARY KEY, v blob)");
@@ -111,7 +111,10 @@ fn a_client_that_takes_no_answers_is_not_read_further() {
 #[test]
 fn clients_that_take_no_answers_from_other_shards_do_not_fill_the_memory() {
     let _alone = alone();
-    let bench = Bench::start(|config| config.limits.answer_bytes_max = 32 << 20);
+    let bench = Bench::start(|config| {
+        config.limits.answer_bytes_max = 32 << 20;
+        config.limits.statement_text_bytes_max = 4 << 20;
+    });
     let mut client = Client::connect(&bench);
     client.run(KEYSPACE);
     client.run("CREATE TABLE k.t (k int, c int, v blob, PRIMARY KEY (k, c))");
@@ -321,4 +324,84 @@ fn metrics_name_everything_an_operator_asks_for() {
     }
     assert!(bench.get("/health").contains("200 OK"));
     assert!(bench.get("/absent").contains("404"));
+}
+
+/// Parsing takes many times the memory of the text, so texts have a limit of their own.
+#[test]
+fn a_statement_text_over_the_limit_is_refused_before_it_is_parsed() {
+    let bench = Bench::start(|config| config.limits.statement_text_bytes_max = 100_000);
+    let mut client = Client::connect(&bench);
+    let text = |bytes: usize| format!("SELECT key FROM system.local -- {}", "x".repeat(bytes - 32));
+    assert_eq!(client.query(&text(100_000)), Answer::Rows(1));
+    // Not even CQL: it is not looked at.
+    for long in [text(100_001), "x".repeat(2_000_000)] {
+        let Answer::Error(code, message) = client.query(&long) else { panic!("an answer") };
+        assert_eq!(code, 0x2200);
+        assert!(message.contains("the limit is 100000 (--statement-text-kib-max)"), "{message}");
+    }
+    assert_eq!(client.query("SELECT key FROM system.local"), Answer::Rows(1));
+}
+
+#[test]
+fn long_messages_that_arrive_in_parts_share_one_budget() {
+    let _alone = alone();
+    let bench = Bench::start(|config| {
+        config.limits.memory_bytes_max = Some(624 << 20);
+        config.limits.message_timeout = Duration::from_secs(3);
+    });
+    let before = memory_kib();
+    // 60 connections send all but the end of a message of 12 MiB: 720 MiB, if the server took them.
+    let mut message = vec![4, 0, 0, 1, Opcode::Query as u8];
+    message.extend_from_slice(&(12u32 << 20).to_be_bytes());
+    message.resize(12 << 20, b' ');
+    let message = &message;
+    let mut most = 0;
+    std::thread::scope(|scope| {
+        for _ in 0..60 {
+            let mut client = Client::connect(&bench);
+            scope.spawn(move || {
+                // The server stops reading, and cuts off who keeps it waiting.
+                let _ = client.stream.write_all(message);
+                let mut byte = [0];
+                let _ = client.stream.read(&mut byte);
+            });
+        }
+        // Meanwhile others are served.
+        for _ in 0..50 {
+            bench.assert_alive();
+            most = most.max(memory_kib());
+            std::thread::yield_now();
+        }
+        assert!(bench.metric("partita_memory_bytes_max") <= (624 << 20) as f64);
+    });
+    let grown = most.max(memory_kib()).saturating_sub(before) >> 10;
+    assert!(grown < 256, "grew by {grown} MiB");
+    assert!(bench.metric("partita_memory_refused_total") > 0.0);
+    let work = bench.get("/metrics");
+    assert!(
+        work.lines().any(|line| line == "partita_memory_bytes{budget=\"work\"} 0"),
+        "nothing is held any more"
+    );
+}
+
+#[test]
+fn long_lists_in_a_text_are_counted_before_they_are_parsed() {
+    let _alone = alone();
+    // 624 MiB in all leave some 48 MiB for work.
+    let bench = Bench::start(|config| {
+        config.limits.memory_bytes_max = Some(624 << 20);
+        config.limits.statement_text_bytes_max = 4 << 20;
+    });
+    let mut client = Client::connect(&bench);
+    client.run(KEYSPACE);
+    client.run("CREATE TABLE k.t (k int PRIMARY KEY, v blob)");
+    let list = vec!["1"; 1_000_000].join(",");
+    match client.query(&format!("SELECT * FROM k.t WHERE k IN ({list})")) {
+        Answer::Error(0x1001, text) => assert!(text.contains("bind values"), "{text}"),
+        other => panic!("{other:?}"),
+    }
+    // As long, and harmless.
+    client.run(&format!("INSERT INTO k.t (k, v) VALUES (1, 0x{})", "00".repeat(1_000_000)));
+    let work = bench.get("/metrics");
+    assert!(work.lines().any(|line| line == "partita_memory_bytes{budget=\"work\"} 0"), "{work}");
 }

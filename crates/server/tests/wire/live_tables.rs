@@ -127,3 +127,97 @@ fn clients_are_told_an_address_that_they_can_connect_to() {
         assert!(!address.ip().is_loopback(), "{address} is of no use to clients elsewhere");
     }
 }
+
+#[test]
+fn the_hottest_partition_is_named_first_with_its_share() {
+    let bench = Bench::start(|config| config.shards = 2);
+    let mut client = Client::connect(&bench);
+    client.run("CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}");
+    client
+        .run("CREATE TABLE k.orders (tenant text, day int, id int, v text, PRIMARY KEY ((tenant, day), id))");
+    for n in 0..400 {
+        let (tenant, day) = if n % 4 == 0 { ("small", n) } else { ("acme", 7) };
+        client
+            .run(&format!("INSERT INTO k.orders (tenant, day, id, v) VALUES ('{tenant}', {day}, {n}, 'x')"));
+    }
+    for _ in 0..50 {
+        client.run("SELECT v FROM k.orders WHERE tenant = 'acme' AND day = 7 LIMIT 3");
+        client.run("UPDATE k.orders SET v = 'y' WHERE tenant = 'acme' AND day = 7 AND id = 1 IF v = 'z'");
+    }
+    let double = |cell: &Option<Vec<u8>>| f64::from_be_bytes(cell.as_deref().unwrap().try_into().unwrap());
+    let shown = "SELECT keyspace_name, table_name, partition_key, writes_per_s, reads_per_s, refused_per_s, share, error \
+                 FROM system_views.hot_partitions WHERE window = 'minute' LIMIT 1";
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        assert!(Instant::now() < deadline, "not everything was shown");
+        let reply = client.rows(shown);
+        // Each shard is shown once a second; the last operation on the key is a refused condition.
+        let Some(refused) = reply.cells.get(5).map(&double) else { continue };
+        let (writes, reads) = (double(&reply.cells[3]), double(&reply.cells[4]));
+        if refused == 0.0 || (writes / refused - 6.0).abs() > 0.01 {
+            continue;
+        }
+        assert_eq!(&reply.texts()[..3], ["k", "orders", "acme:7"]);
+        // A condition reads as well.
+        assert!((reads / refused - 2.0).abs() < 0.01, "{reads} {refused}");
+        let share = double(&reply.cells[6]);
+        assert!((share - 400.0 / 500.0).abs() < 0.001, "{share}");
+        assert_eq!(double(&reply.cells[7]), 0.0);
+        break;
+    }
+    let load = client.rows("SELECT top_1, top_10 FROM system_views.table_load WHERE keyspace_name = 'k' AND table_name = 'orders' AND window = 'minute'");
+    assert!((double(&load.cells[0]) - 0.8).abs() < 0.001, "{load:?}");
+    assert!(double(&load.cells[1]) > 0.8);
+}
+
+#[test]
+fn patterns_are_bound_to_statements_by_shape_and_others_are_listed() {
+    let bench = Bench::start(|_| {});
+    let mut client = Client::connect(&bench);
+    client.run("CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}");
+    client.run("CREATE TABLE k.events (id int, at int, v text, PRIMARY KEY (id, at))");
+    client.run(
+        "CREATE ACCESS PATTERN k.newest AS SELECT v FROM k.events WHERE id = ? ORDER BY at DESC LIMIT 10 WITH row_bytes = 1",
+    );
+    client.run("CREATE ACCESS PATTERN k.record AS INSERT INTO k.events (id, at, v) VALUES (?, ?, ?) WITH peak_rate = 100000");
+    let int = |n: i32| n.to_be_bytes();
+    for n in 0..20 {
+        client.run(&format!("INSERT INTO k.events (id, at, v) VALUES (1, {n}, 'text')"));
+        let mut values = ValueList::new();
+        values.push(cql_wire::Value::Bytes(&int(1)));
+        assert_eq!(
+            client.execute("SELECT * FROM k.events WHERE id = ? ORDER BY at DESC LIMIT 5", &values).answer,
+            Answer::Rows((n as usize + 1).min(5))
+        );
+    }
+    // The other order, no limit, other columns: other shapes.
+    client.run("SELECT v FROM k.events WHERE id = 1 LIMIT 5");
+    client.run("SELECT v FROM k.events WHERE id = 1 AND at > 3 ORDER BY at DESC LIMIT 5");
+    assert!(matches!(
+        client.query("SELECT v FROM k.events WHERE id = 1 AND at > 3 LIMIT 0"),
+        Answer::Error(..)
+    ));
+    let shown = client.rows("SELECT pattern_name, status, calls, rows_per_call, detail FROM system_views.access_patterns WHERE keyspace_name = 'k'");
+    let number = |cell: &Option<Vec<u8>>| i64::from_be_bytes(cell.as_deref().unwrap().try_into().unwrap());
+    let texts = shown.texts();
+    assert_eq!([&texts[0], &texts[1], &texts[5], &texts[6]], ["newest", "breached", "record", "within"]);
+    assert_eq!((number(&shown.cells[2]), number(&shown.cells[7])), (20, 20));
+    let rows = f64::from_be_bytes(shown.cells[3].as_deref().unwrap().try_into().unwrap());
+    assert!((rows - 4.5).abs() < 0.01, "{rows}");
+    assert!(texts[4].starts_with("row_bytes ") && texts[4].ends_with("of 1: breached"), "{}", texts[4]);
+    let others = client.rows(
+        "SELECT statement, class, declare FROM system_views.unmatched_statements WHERE keyspace_name = 'k'",
+    );
+    let texts = others.texts();
+    assert_eq!(texts.len(), 9, "{texts:?}");
+    assert_eq!(texts[0], "SELECT * FROM k.events WHERE id = ? AND at > ? LIMIT 0");
+    assert_eq!(texts[1], "single partition");
+    // What is proposed can be declared, and then it is matched.
+    for declare in texts.iter().skip(2).step_by(3) {
+        client.run(declare);
+    }
+    assert_eq!(
+        client.query("SELECT * FROM system_views.unmatched_statements WHERE keyspace_name = 'k'"),
+        Answer::Rows(0)
+    );
+}

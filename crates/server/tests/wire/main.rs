@@ -1,9 +1,13 @@
 //! The server over real sockets, spoken to with our own codec.
 
+mod audit;
 mod bench;
+mod crowd;
 mod errors;
 mod hostile;
 mod limits;
 mod live_tables;
+mod logins;
 mod prepared;
+mod traces;
 mod values;

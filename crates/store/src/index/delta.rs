@@ -102,6 +102,9 @@ pub fn delta<'o>(
     out.mutations
 }
 
+/// An entry is a marker or a deletion: some numbers.
+const ENTRY_BYTES: usize = 32;
+
 /// One entry: where it lies, how old it is, how long it lives.
 struct Entry<'r> {
     partition: PartitionKey,
@@ -280,7 +283,7 @@ impl Entries {
     }
 
     fn put(&mut self, index: &IndexConfig, entry: Entry<'_>, marker: Option<Marker>, deletion: Deletion) {
-        let mut writer = RowWriter::new();
+        let mut writer = RowWriter::with_capacity(ENTRY_BYTES);
         writer.begin(marker.map_or(deletion.timestamp, |m| m.timestamp), marker, deletion);
         let same = |m: &Mutation| m.table == index.table && m.key == entry.partition;
         match self.mutations.iter_mut().find(|m| same(m)) {

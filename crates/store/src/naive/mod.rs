@@ -4,12 +4,13 @@
 //! deletion as it came and decides what is visible when somebody reads. It never purges, never
 //! pauses, and forgets everything when dropped.
 
-use crate::commit::{CasOutcome, Commit, ConditionalCommit, CurrentRow};
-use crate::condition::RowPosition;
+use crate::commit::{CasOutcome, CheckedPartition, Commit, ConditionalCommit, CurrentRow};
+use crate::condition::{RowCheck, RowPosition};
 use crate::error::StoreError;
 use crate::index::{self, IndexConfig};
 use crate::mutation::Mutation;
 use crate::read::{Flow, Partitions, Read, ReadEnd, ReadOutcome, Sink};
+use crate::transaction::{Decide, Horizon, Moment, Transaction};
 use crate::view::{BaseRow, ViewConfig};
 use crate::{Store, TableConfig, TableId};
 use model::deletion::Deletion;
@@ -50,6 +51,34 @@ pub struct NaiveStore {
 impl NaiveStore {
     pub fn new() -> NaiveStore {
         NaiveStore::default()
+    }
+
+    /// One partition of a conditional commit.
+    fn checked(
+        &self,
+        table: TableId,
+        key: &PartitionKey,
+        checks: &[RowCheck],
+        now_seconds: u32,
+    ) -> Result<CheckedPartition, StoreError> {
+        let live = |at: &RowPosition| {
+            let payload = self.current(table, key, at, now_seconds)?;
+            RowView::from_payload(&payload)?.is_live(now_seconds).then_some(payload)
+        };
+        let static_row = live(&RowPosition::Static);
+        let mut holds = true;
+        let mut rows = Vec::new();
+        for check in checks {
+            let row = live(&check.position);
+            let views = (row.as_deref(), static_row.as_deref());
+            holds &= check.holds(
+                views.0.and_then(RowView::from_payload),
+                views.1.and_then(RowView::from_payload),
+                now_seconds,
+            )?;
+            rows.push(CurrentRow { position: check.position.clone(), row });
+        }
+        Ok(CheckedPartition { holds, key: key.clone(), static_row, rows })
     }
 
     pub fn create(&self, table: TableId) {
@@ -313,23 +342,11 @@ impl Store for NaiveStore {
 
     async fn commit_if(&self, mut commit: ConditionalCommit) -> Result<CasOutcome, StoreError> {
         let now = commit.now_seconds;
-        let live = |at: &RowPosition| {
-            let payload = self.current(commit.table, &commit.key, at, now)?;
-            RowView::from_payload(&payload)?.is_live(now).then_some(payload)
-        };
-        let static_row = live(&RowPosition::Static);
-        let mut applied = true;
-        let mut rows = Vec::new();
-        for check in &commit.checks {
-            let row = live(&check.position);
-            let views = (row.as_deref(), static_row.as_deref());
-            applied &= check.holds(
-                views.0.and_then(RowView::from_payload),
-                views.1.and_then(RowView::from_payload),
-                now,
-            )?;
-            rows.push(CurrentRow { position: check.position.clone(), row });
-        }
+        let first = self.checked(commit.table, &commit.key, &commit.checks, now)?;
+        let further =
+            commit.further.iter().map(|check| self.checked(check.table, &check.key, &check.checks, now));
+        let further = further.collect::<Result<Vec<_>, _>>()?;
+        let applied = first.holds && further.iter().all(|partition| partition.holds);
         if applied {
             let ballot = commit.provisional_timestamp.max(*self.last_ballot.borrow() + 1);
             *self.last_ballot.borrow_mut() = ballot;
@@ -338,7 +355,30 @@ impl Store for NaiveStore {
                 self.apply(mutation, now)?;
             }
         }
-        Ok(CasOutcome { applied, key: commit.key, static_row, rows })
+        let CheckedPartition { key, static_row, rows, .. } = first;
+        Ok(CasOutcome { applied, key, static_row, rows, further })
+    }
+
+    async fn transact<D: Decide>(&self, transaction: Transaction<D>) -> Result<D::Outcome, StoreError> {
+        let Transaction { rows, decide, now_seconds } = transaction;
+        let current = rows.iter().map(|row| {
+            let at = RowPosition::Row(row.clustering.clone());
+            let payload = self.current(row.table, &row.key, &at, now_seconds)?;
+            RowView::from_payload(&payload)?.is_live(now_seconds).then_some(payload)
+        });
+        let current: Vec<Option<Vec<u8>>> = current.collect();
+        let views: Vec<Option<RowView<'_>>> =
+            current.iter().map(|row| row.as_deref().and_then(RowView::from_payload)).collect();
+        let ballot = *self.last_ballot.borrow() + 1;
+        let (outcome, mutations) = decide.decide(&views, Moment { ballot, place: 0, now_seconds })?;
+        *self.last_ballot.borrow_mut() = ballot;
+        mutations.iter().try_for_each(|mutation| self.apply(mutation, now_seconds))?;
+        Ok(outcome)
+    }
+
+    async fn horizon(&self) -> Result<Horizon, StoreError> {
+        let ballot = *self.last_ballot.borrow();
+        Ok(Horizon { settled: ballot, given: ballot })
     }
 
     async fn alter(&self, catalogue: Vec<u8>, configs: Vec<TableConfig>) -> Result<(), StoreError> {

@@ -111,6 +111,7 @@ fn a_conditional_commit_applies_once() {
             exists: Some(false),
             conditions: vec![],
         }],
+        further: Vec::new(),
         mutations: vec![mutation],
         provisional_timestamp: 100,
         now_seconds: 0,

@@ -72,6 +72,10 @@ impl Binder<'_, '_> {
     /// How well the expression fits the type. Never learns markers and never fails: what is wrong
     /// inside comes out when the expression is bound.
     pub fn test(&self, written: &ast::Expr, expected: &DataType) -> Assignable {
+        self.memo.fit(written, expected, || self.find_fit(written, expected))
+    }
+
+    fn find_fit(&self, written: &ast::Expr, expected: &DataType) -> Assignable {
         match &written.kind {
             ExprKind::Null if *expected == DataType::Counter => Assignable::No,
             ExprKind::Null | ExprKind::Marker(_) => Assignable::Weak,
@@ -141,6 +145,10 @@ impl Binder<'_, '_> {
     /// that while it still tests, so it goes before all other complaints; inside of tuples and user-defined types it
     /// is a part that does not fit like others.
     pub fn misplaced_list<'t>(&self, written: &ast::Expr, expected: &'t DataType) -> Option<&'t DataType> {
+        self.memo.misplaced_list(written, expected, || self.find_misplaced_list(written, expected))
+    }
+
+    fn find_misplaced_list<'t>(&self, written: &ast::Expr, expected: &'t DataType) -> Option<&'t DataType> {
         let first = |pairs: &mut dyn Iterator<Item = (&ast::Expr, &'t DataType)>| {
             for (part, element) in pairs {
                 if let Some(found) = self.misplaced_list(part, element) {

@@ -453,6 +453,10 @@ impl Binder<'_, '_> {
 
     /// The type of an expression, if it can be told without binding it.
     pub fn type_of(&self, written: &ast::Expr, expected: Option<&DataType>) -> Option<DataType> {
+        self.memo.type_of(written, expected, || self.find_type(written, expected))
+    }
+
+    fn find_type(&self, written: &ast::Expr, expected: Option<&DataType>) -> Option<DataType> {
         match &written.kind {
             ExprKind::Column(name) => Some(self.row.as_ref()?.table.column(name.as_str())?.data_type.clone()),
             ExprKind::CountRows => Some(DataType::BigInt),

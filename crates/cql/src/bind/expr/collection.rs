@@ -5,8 +5,10 @@ use super::call::SELECTION;
 use super::{Binder, term_text};
 use cql_syntax::ast::{self, Ident};
 use model::types::DataType;
+use model::value::ITEMS_MAX;
 use query::QueryError;
 use query::expr::{Expr, Node};
+use std::collections::{HashMap, HashSet};
 
 impl Binder<'_, '_> {
     pub(super) fn list(
@@ -63,6 +65,7 @@ impl Binder<'_, '_> {
         receiver: &str,
         kind: &str,
     ) -> Result<Vec<Expr>, QueryError> {
+        check_items(parts.len(), kind)?;
         let refusal = |part: &ast::Expr| {
             let value = term_text(part);
             format!("Invalid {kind} literal for {receiver}: value {value} is not of type {element}")
@@ -98,6 +101,7 @@ impl Binder<'_, '_> {
         let DataType::Map { key: key_type, value: value_type, .. } = expected else {
             return Err(wrong("map", receiver, expected));
         };
+        check_items(entries.len(), "map")?;
         for (key, value) in entries {
             self.must_fit(key, key_type, || {
                 let key = term_text(key);
@@ -128,20 +132,23 @@ impl Binder<'_, '_> {
             // In a SELECT clause `{a: 1}` may be a map whose keys are columns.
             let key = |name: &Ident| ast::Expr::new(ast::ExprKind::Column(name.clone()));
             let entries: Vec<_> = fields.iter().map(|(name, value)| (key(name), value.clone())).collect();
-            return self.map(&entries, expected, receiver);
+            return self.briefly(|binder| binder.map(&entries, expected, receiver));
         }
         let DataType::Udt(udt) = expected else {
             return Err(wrong("user type", receiver, expected));
         };
-        if let Some((unknown, _)) = fields.iter().find(|(name, _)| udt.field_index(name.as_str()).is_none()) {
+        let known: HashSet<&str> = udt.fields.iter().map(|field| &*field.name).collect();
+        if let Some((unknown, _)) = fields.iter().find(|(name, _)| !known.contains(name.as_str())) {
             return Err(QueryError::invalid(format!(
                 "Unknown field '{}' in value of user defined type {}",
                 unknown.as_str(),
                 udt.name
             )));
         }
-        let given =
-            |name: &str| fields.iter().rev().find(|(n, _)| n.as_str() == name).map(|(_, value)| value);
+        // Of a field that is given twice the last value counts.
+        let values: HashMap<&str, &ast::Expr> =
+            fields.iter().map(|(name, value)| (name.as_str(), value)).collect();
+        let given = |name: &str| values.get(name).copied();
         for field in udt.fields.iter() {
             let Some(value) = given(&field.name) else { continue };
             self.must_fit(value, &field.data_type, || {
@@ -214,6 +221,16 @@ impl Binder<'_, '_> {
             _ => Ok(()),
         }
     }
+}
+
+fn check_items(count: usize, kind: &str) -> Result<(), QueryError> {
+    if count <= ITEMS_MAX {
+        return Ok(());
+    }
+    Err(QueryError::invalid(format!(
+        "Guardrail items_per_collection violated: a {kind} has {count} items, this exceeds fail threshold of {ITEMS_MAX}. \
+         Add the items in several statements"
+    )))
 }
 
 /// What a marker for a part of a collection is called.

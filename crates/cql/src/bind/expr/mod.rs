@@ -7,6 +7,7 @@ mod assign;
 mod call;
 mod collection;
 mod literal;
+mod memo;
 mod row;
 mod text;
 
@@ -14,6 +15,7 @@ pub use assign::{Assignable, value_compatible};
 pub use row::{RowScope, undefined};
 pub use text::{selector_name, term_text};
 
+use self::memo::Memo;
 use super::Scope;
 use super::markers::Markers;
 use super::types;
@@ -34,7 +36,7 @@ pub fn bind_term(
     receiver: &str,
     markers: &mut Markers,
 ) -> Result<Expr, QueryError> {
-    Binder { scope, markers, row: None, table: None }.bind(written, expected, receiver)
+    Binder::new(scope, markers, None, None).bind(written, expected, receiver)
 }
 
 /// Turns written expressions into evaluable ones.
@@ -45,6 +47,27 @@ pub struct Binder<'a, 'm> {
     pub row: Option<&'m mut RowScope>,
     /// The table `token()` is about, in terms.
     pub table: Option<&'m Arc<Table>>,
+    memo: Memo,
+}
+
+impl<'a, 'm> Binder<'a, 'm> {
+    /// Binds against these columns, or none; see the fields.
+    pub fn new(
+        scope: Scope<'a>,
+        markers: &'m mut Markers,
+        row: Option<&'m mut RowScope>,
+        table: Option<&'m Arc<Table>>,
+    ) -> Binder<'a, 'm> {
+        Binder { scope, markers, row, table, memo: Memo::default() }
+    }
+
+    /// Binds something that lives shorter than the binder.
+    fn briefly<T>(&mut self, bind: impl FnOnce(&mut Self) -> T) -> T {
+        let memo = std::mem::take(&mut self.memo);
+        let bound = bind(self);
+        self.memo = memo;
+        bound
+    }
 }
 
 impl Binder<'_, '_> {

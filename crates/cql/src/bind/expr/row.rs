@@ -2,17 +2,21 @@
 
 use super::{Binder, assign, term_text};
 use cql_syntax::ast::{self, CellInfo, ExprKind};
+use model::row::ColumnId;
 use model::types::{DataType, quote_identifier};
 use query::QueryError;
 use query::expr::{Expr, Node};
 use query::select::{Aggregate, CellPart, CellPlace, Input, Source};
 use schema::{Column, ColumnKind, Table};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What selectors and filters of one statement see.
 pub struct RowScope {
     pub table: Arc<Table>,
     pub inputs: Vec<Input>,
+    /// The slots of columns by their ids: a statement may name one very often.
+    slots: HashMap<ColumnId, usize>,
     pub aggregates: Vec<Aggregate>,
     /// The argument of an aggregate is being bound.
     pub in_aggregate: bool,
@@ -22,7 +26,14 @@ pub struct RowScope {
 
 impl RowScope {
     pub fn new(table: Arc<Table>) -> RowScope {
-        RowScope { table, inputs: Vec::new(), aggregates: Vec::new(), in_aggregate: false, masked: false }
+        RowScope {
+            table,
+            inputs: Vec::new(),
+            slots: HashMap::new(),
+            aggregates: Vec::new(),
+            in_aggregate: false,
+            masked: false,
+        }
     }
 
     pub fn column(&self, name: &str) -> Result<Column, QueryError> {
@@ -31,19 +42,15 @@ impl RowScope {
 
     /// The value of a column as an expression.
     pub fn value(&mut self, column: &Column) -> Expr {
-        let same = |input: &Input| match &input.source {
-            Source::PartitionKey(at) => column.kind == ColumnKind::PartitionKey && *at == column.position,
-            Source::Clustering(at) => column.kind == ColumnKind::Clustering && *at == column.position,
-            Source::Cell(place) => !column.kind.is_primary_key() && place.column == column.id,
-            _ => false,
-        };
-        let slot = self.inputs.iter().position(same).unwrap_or_else(|| {
+        let slot = self.slots.get(&column.id).copied().unwrap_or_else(|| {
             let source = match column.kind {
                 ColumnKind::PartitionKey => Source::PartitionKey(column.position),
                 ColumnKind::Clustering => Source::Clustering(column.position),
                 ColumnKind::Static | ColumnKind::Regular => Source::Cell(place(column)),
             };
-            self.add(source, column.data_type.clone())
+            let slot = self.add(source, column.data_type.clone());
+            self.slots.insert(column.id, slot);
+            slot
         });
         Expr::new(column.data_type.clone(), Node::Input(slot))
     }
@@ -100,7 +107,7 @@ impl Binder<'_, '_> {
         // The column inside its own mask is clear.
         row.masked = false;
         let call = ast::Expr::new(ExprKind::Function { name, args });
-        let bound = self.selector(&call);
+        let bound = self.briefly(|binder| binder.selector(&call));
         if let Some(row) = &mut self.row {
             row.masked = true;
         }

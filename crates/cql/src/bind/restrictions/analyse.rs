@@ -9,10 +9,11 @@ use query::QueryError;
 use query::restrict::{
     ClusteringRestriction, PartitionRestriction, RangeBound, Restrictions, Step, Terms, TupleRange,
 };
-use query::select::{Filter, FilterOp};
+use query::select::Filter;
 use schema::{Column, Table};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use store::Comparison;
 
 /// What Cassandra answers when a query would have to look at rows it does not return.
 pub const NEEDS_FILTERING: &str = "Cannot execute this query as it might involve data filtering and thus may \
@@ -201,7 +202,7 @@ fn check_clustering(
     }
     if clustering.values().any(|r| !r.others.is_empty()) {
         let contains = |r: &Restriction| {
-            r.others.iter().any(|(_, op, _)| matches!(op, FilterOp::Contains | FilterOp::ContainsKey))
+            r.others.iter().any(|(_, op, _)| matches!(op, Comparison::Contains | Comparison::ContainsKey))
         };
         return refuse(match clustering.values().any(contains) {
             true => {
@@ -280,11 +281,12 @@ fn filter_all(restriction: Restriction, row: &mut RowScope, filters: &mut Vec<Fi
         });
     };
     if let Some(terms) = among {
-        push(columns.len(), if terms.is_one() { FilterOp::Equal } else { FilterOp::In }, terms);
+        push(columns.len(), if terms.is_one() { Comparison::Equal } else { Comparison::In }, terms);
     }
-    for (bound, strict, inclusive) in
-        [(start, FilterOp::Greater, FilterOp::GreaterOrEqual), (end, FilterOp::Less, FilterOp::LessOrEqual)]
-    {
+    for (bound, strict, inclusive) in [
+        (start, Comparison::Greater, Comparison::GreaterOrEqual),
+        (end, Comparison::Less, Comparison::LessOrEqual),
+    ] {
         if let Some(RangeBound { columns, item, inclusive: included, .. }) = bound {
             push(columns, if included { inclusive } else { strict }, Terms::One(item));
         }
@@ -292,16 +294,16 @@ fn filter_all(restriction: Restriction, row: &mut RowScope, filters: &mut Vec<Fi
     others.into_iter().for_each(|(count, op, terms)| push(count, op, terms));
 }
 
-fn filter_test(test: Test) -> (FilterOp, Terms) {
+fn filter_test(test: Test) -> (Comparison, Terms) {
     match test {
-        Test::Among(terms) => (if terms.is_one() { FilterOp::Equal } else { FilterOp::In }, terms),
+        Test::Among(terms) => (if terms.is_one() { Comparison::Equal } else { Comparison::In }, terms),
         Test::Other(op, terms) => (op, terms),
         Test::Bound { start, inclusive, item } => {
             let op = match (start, inclusive) {
-                (true, true) => FilterOp::GreaterOrEqual,
-                (true, false) => FilterOp::Greater,
-                (false, true) => FilterOp::LessOrEqual,
-                (false, false) => FilterOp::Less,
+                (true, true) => Comparison::GreaterOrEqual,
+                (true, false) => Comparison::Greater,
+                (false, true) => Comparison::LessOrEqual,
+                (false, false) => Comparison::Less,
             };
             (op, Terms::One(item))
         }

@@ -9,9 +9,10 @@ use super::relation::Test;
 use model::types::DataType;
 use query::expr::{Expr, Node};
 use query::restrict::Terms;
-use query::select::{FilterOp, IndexPath, Lookup};
+use query::select::{IndexPath, Lookup};
 use schema::{Column, ColumnKind, Index, IndexPart, Table};
 use std::collections::BTreeMap;
+use store::Comparison;
 
 /// What a relation asks of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,10 +28,10 @@ enum Ask {
 }
 
 impl Ask {
-    fn of(op: FilterOp) -> Ask {
+    fn of(op: Comparison) -> Ask {
         match op {
-            FilterOp::Contains => Ask::Contains,
-            FilterOp::ContainsKey => Ask::ContainsKey,
+            Comparison::Contains => Ask::Contains,
+            Comparison::ContainsKey => Ask::ContainsKey,
             _ => Ask::Other,
         }
     }

@@ -6,9 +6,9 @@ use super::{Rules, StatementKind};
 use query::QueryError;
 use query::expr::Expr;
 use query::restrict::{Item, RangeBound, Terms, TokenRange};
-use query::select::FilterOp;
 use schema::{Column, ColumnKind, Table};
 use std::collections::BTreeMap;
+use store::Comparison;
 
 /// Everything that is said about one column, or about the columns from one on.
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ pub struct Restriction {
     pub start: Option<RangeBound>,
     pub end: Option<RangeBound>,
     /// CONTAINS, `!=` and the like, each with the number of columns it is on.
-    pub others: Vec<(usize, FilterOp, Terms)>,
+    pub others: Vec<(usize, Comparison, Terms)>,
 }
 
 impl Restriction {
@@ -227,7 +227,7 @@ fn merge_into(
     let refuse = |text: String| Err(QueryError::Invalid(text));
     match test {
         Test::Other(op, terms) => {
-            let contains = matches!(op, FilterOp::Contains | FilterOp::ContainsKey);
+            let contains = matches!(op, Comparison::Contains | Comparison::ContainsKey);
             if let Some(existing) = into.among.as_ref().filter(|_| contains) {
                 let how = equality_name(existing);
                 return refuse(format!(
@@ -253,7 +253,11 @@ fn merge_into(
                     "Column \"{names}\" cannot be restricted by both an equality and an inequality relation"
                 ));
             }
-            if into.others.iter().any(|(_, op, _)| matches!(op, FilterOp::Contains | FilterOp::ContainsKey)) {
+            if into
+                .others
+                .iter()
+                .any(|(_, op, _)| matches!(op, Comparison::Contains | Comparison::ContainsKey))
+            {
                 return refuse(format!(
                     "Collection column {names} can only be restricted by CONTAINS, CONTAINS KEY, or map-entry equality"
                 ));

@@ -10,9 +10,9 @@ use model::types::DataType;
 use query::QueryError;
 use query::expr::{Expr, Node};
 use query::restrict::{Item, Terms};
-use query::select::FilterOp;
 use schema::{Column, ColumnKind, Table};
 use std::sync::Arc;
+use store::Comparison;
 
 /// A relation with its values bound.
 pub struct BoundRelation {
@@ -35,7 +35,7 @@ pub enum Test {
     /// One end of a range.
     Bound { start: bool, inclusive: bool, item: Item },
     /// Only a filter can express it.
-    Other(FilterOp, Terms),
+    Other(Comparison, Terms),
 }
 
 /// Binds one relation; BETWEEN gives two.
@@ -91,7 +91,7 @@ impl RelationBinder<'_, '_> {
 
     fn term(&mut self, written: &ast::Expr, expected: &DataType, name: &str) -> Result<Expr, QueryError> {
         let table = Some(self.table);
-        Binder { scope: self.scope, markers: self.markers, row: None, table }.bind(written, expected, name)
+        Binder::new(self.scope, self.markers, None, table).bind(written, expected, name)
     }
 
     fn token(&mut self, names: &[Ident]) -> Result<Vec<BoundRelation>, QueryError> {
@@ -281,8 +281,8 @@ impl RelationBinder<'_, '_> {
                 let from = self.item(from, receivers)?;
                 Ok(vec![bound(true, true, from), bound(false, true, self.item(to, receivers)?)])
             }
-            RelationOp::Contains => other(self, FilterOp::Contains),
-            RelationOp::ContainsKey => other(self, FilterOp::ContainsKey),
+            RelationOp::Contains => other(self, Comparison::Contains),
+            RelationOp::ContainsKey => other(self, Comparison::ContainsKey),
             RelationOp::Like if matches!(self.kind, StatementKind::Select | StatementKind::View) => {
                 one(self)?;
                 Err(QueryError::invalid(format!(
@@ -291,10 +291,10 @@ impl RelationBinder<'_, '_> {
                 )))
             }
             _ if self.kind != StatementKind::Select => Err(self.unsupported()),
-            RelationOp::Ne => other(self, FilterOp::NotEqual),
-            RelationOp::NotContains => other(self, FilterOp::NotContains),
-            RelationOp::NotContainsKey => other(self, FilterOp::NotContainsKey),
-            RelationOp::NotIn => Ok(vec![Test::Other(FilterOp::NotIn, self.alternatives(receivers)?)]),
+            RelationOp::Ne => other(self, Comparison::NotEqual),
+            RelationOp::NotContains => other(self, Comparison::NotContains),
+            RelationOp::NotContainsKey => other(self, Comparison::NotContainsKey),
+            RelationOp::NotIn => Ok(vec![Test::Other(Comparison::NotIn, self.alternatives(receivers)?)]),
             RelationOp::Like | RelationOp::IsNotNull | RelationOp::Matches => Err(self.unsupported()),
         }
     }

@@ -1,7 +1,7 @@
 //! The WHERE clause of a materialized view: constants only, tested row by row as the store writes them.
 //!
-//! A clause is bound twice in its life: when the view is created, which tells what is wrong with it, and from its text whenever
-//! a store has to be told of it. Both must give the same values, so a value that changes with time is refused.
+//! A clause is bound once, when the view is created; the catalogue keeps the values. A value that changes with time would make
+//! the view depend on the moment of its creation, so it is refused.
 
 use super::merge::Merged;
 use super::relation::{self, BoundSubject, Test};
@@ -13,39 +13,41 @@ use cql_syntax::ast::{Relation, RelationOp, Subject};
 use query::expr::Expr;
 use query::restrict::{Item, Terms};
 use query::{Ids, QueryError, Request, Values};
-use schema::{Column, Table};
+use schema::{Column, Table, ViewTest};
 use std::cell::Cell;
 use std::sync::Arc;
 use store::Comparison;
-use store::view::ViewCondition;
 
-/// The conditions of a view on rows of `base`, besides that the columns of its key are not null.
+/// What each relation tests of rows of `base`, besides that the columns of the view's key are not null.
 pub fn bind_view_where(
     scope: Scope<'_>,
     base: &Arc<Table>,
     relations: &[Relation],
-) -> Result<Vec<ViewCondition>, QueryError> {
+) -> Result<Vec<Vec<ViewTest>>, QueryError> {
     if relations.iter().any(|relation| matches!(relation.subject, Subject::Token(_))) {
         return Err(QueryError::invalid("Cannot use token relation when defining a materialized view"));
     }
     let rules = Rules { kind: StatementKind::View, statics_only: false, allow_filtering: true };
     let mut merged = Merged::new(base, rules);
-    let mut conditions = Vec::new();
+    let mut tests = Vec::with_capacity(relations.len());
     for written in relations {
+        let mut of_relation = Vec::new();
         if written.op == RelationOp::IsNotNull {
             check_not_null(base, written)?;
+            tests.push(of_relation);
             continue;
         }
         let mut row = RowScope::new(base.clone());
         let mut bind = || relation::bind(scope, base, written, rules.kind, &mut row, &mut Markers::new(0));
         for bound in bind()? {
-            add_conditions(base, written, &bound.subject, &bound.test, &mut conditions)?;
+            add_tests(base, written, &bound.subject, &bound.test, &mut of_relation)?;
         }
         for bound in bind()? {
             merged.add(bound)?;
         }
+        tests.push(of_relation);
     }
-    Ok(conditions)
+    Ok(tests)
 }
 
 fn check_not_null(base: &Table, written: &Relation) -> Result<(), QueryError> {
@@ -62,12 +64,12 @@ fn unsupported(written: &Relation) -> QueryError {
     QueryError::invalid(format!("Unsupported restriction: {}", relation_text(written)))
 }
 
-fn add_conditions(
+fn add_tests(
     base: &Table,
     written: &Relation,
     subject: &BoundSubject,
     test: &Test,
-    out: &mut Vec<ViewCondition>,
+    out: &mut Vec<ViewTest>,
 ) -> Result<(), QueryError> {
     let columns: &[Column] = match subject {
         BoundSubject::Column(column) | BoundSubject::Part(column, _) => std::slice::from_ref(column),
@@ -97,9 +99,10 @@ fn add_conditions(
         // No row has a null in its key, so an alternative with a null is none.
         alternatives.extend(values.into_iter().collect::<Option<Vec<_>>>());
     }
-    let columns = columns.iter().map(|column| query::view::key_column(base, column));
-    let columns = columns.collect::<Option<_>>().ok_or_else(|| unsupported(written))?;
-    out.push(ViewCondition { columns, comparison, alternatives });
+    if columns.iter().any(|column| query::view::key_column(base, column).is_none()) {
+        return Err(unsupported(written));
+    }
+    out.push(ViewTest { comparison, alternatives });
     Ok(())
 }
 

@@ -32,7 +32,7 @@ pub fn bind(
     let mut by_function = false;
     let mut on_clustering = false;
     for written in &select.group_by {
-        let bound = Binder { scope, markers, row: Some(row), table: None }.selector(written)?;
+        let bound = Binder::new(scope, markers, Some(row), None).selector(written)?;
         let column = match (&written.kind, &bound.node) {
             (ExprKind::Column(name), _) => {
                 let column = row.column(name.as_str())?;

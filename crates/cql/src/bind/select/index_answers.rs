@@ -84,6 +84,7 @@ fn answer(table: &Table, store: &NaiveStore, statement: &str) -> (bool, Vec<Stri
         virtuals: &Nothing,
         ids: &Nothing,
         limits: Limits::default(),
+        memory: None,
         request: Request::new(Values::NONE, 1),
         warnings: RefCell::new(Vec::new()),
     };

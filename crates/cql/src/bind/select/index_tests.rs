@@ -91,6 +91,7 @@ pub(super) fn table(partition: &[&str], mut indexes: Vec<Index>) -> Table {
         incarnation: 0,
         indexes,
         view: None,
+        foreign: None,
     }
 }
 

@@ -29,13 +29,22 @@ pub fn bind(scope: Scope<'_>, select: &Select, markers: &mut Markers) -> Result<
     let mut plan = bind_for(scope, select, false, markers)?;
     if plan.table.columns().any(|column| column.mask.is_some()) {
         plan.masked = Some(Box::new(bind_for(scope, select, true, markers)?));
-        plan.queried_masked = queried_masked(&plan.table, &select.relations);
+        plan.queried_masked = queried_masked(&plan.table, select);
     }
     Ok(plan)
 }
 
-/// Masked columns that relations are on, in the table's order.
-fn queried_masked(table: &Table, relations: &[ast::Relation]) -> Vec<Arc<str>> {
+/// A view that nobody keeps in step has missed writes: an answer from it would be wrong.
+fn refuse_disabled(table: &Table) -> Result<(), QueryError> {
+    let Some(reason) = table.view.as_ref().and_then(|view| view.disabled.as_ref()) else { return Ok(()) };
+    let (keyspace, name) = (&table.keyspace, &table.name);
+    Err(QueryError::invalid(format!(
+        "The materialized view {keyspace}.{name} is disabled: {reason}. Drop it and create it again"
+    )))
+}
+
+/// Masked columns that relations are on, or whose similarity decides the order, in the table's order.
+fn queried_masked(table: &Table, select: &Select) -> Vec<Arc<str>> {
     let is_on = |relation: &ast::Relation, name: &str| match &relation.subject {
         ast::Subject::Column(column)
         | ast::Subject::Element { column, .. }
@@ -46,7 +55,12 @@ fn queried_masked(table: &Table, relations: &[ast::Relation]) -> Vec<Arc<str>> {
         ast::Subject::Index(_) => false,
     };
     let masked = table.columns().filter(|column| column.mask.is_some());
-    let queried = masked.filter(|column| relations.iter().any(|relation| is_on(relation, &column.name)));
+    let compared = |name: &str| {
+        select.order_by.iter().any(|order| order.ann_of.is_some() && order.column.as_str() == name)
+    };
+    let queried = masked.filter(|column| {
+        select.relations.iter().any(|relation| is_on(relation, &column.name)) || compared(&column.name)
+    });
     queried.map(|column| column.name.clone()).collect()
 }
 
@@ -58,6 +72,7 @@ fn bind_for(
     markers: &mut Markers,
 ) -> Result<SelectPlan, QueryError> {
     let table = scope.table(&select.table)?;
+    refuse_disabled(table)?;
     markers.enter(table);
     let mut row = RowScope::new(table.clone());
     row.masked = masked;

@@ -65,7 +65,7 @@ fn all_columns(
     markers: &mut Markers,
 ) -> Result<Vec<(Arc<str>, Expr)>, QueryError> {
     let table = row.table.clone();
-    let mut binder = Binder { scope, markers, row: Some(row), table: None };
+    let mut binder = Binder::new(scope, markers, Some(row), None);
     table.columns().map(|column| Ok((column.name.clone(), binder.shown(column)?))).collect()
 }
 
@@ -75,7 +75,7 @@ fn bind_item(
     row: &mut RowScope,
     markers: &mut Markers,
 ) -> Result<(Arc<str>, Expr), QueryError> {
-    let mut binder = Binder { scope, markers, row: Some(row), table: None };
+    let mut binder = Binder::new(scope, markers, Some(row), None);
     // A cast to the type a value has anyway is not there, not even in the name.
     let mut written = &item.expr;
     while let ExprKind::Cast { expr, to } = &written.kind

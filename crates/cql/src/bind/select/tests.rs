@@ -62,6 +62,7 @@ fn catalogue() -> Catalogue {
         incarnation: 0,
         indexes: Vec::new(),
         view: None,
+        foreign: None,
     };
     let keyspace = Keyspace {
         name: "ks".into(),
@@ -103,6 +104,7 @@ fn run(statement: &str, unmasked: bool) -> Vec<String> {
         virtuals: &Nothing,
         ids: &Nothing,
         limits: Limits::default(),
+        memory: None,
         request: Request::new(Values::NONE, 1),
         warnings: RefCell::new(Vec::new()),
     };

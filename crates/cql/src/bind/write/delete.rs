@@ -3,10 +3,10 @@
 use super::super::Scope;
 use super::super::markers::Markers;
 use super::super::restrictions::{StatementKind, bind_write_where};
-use super::{assign, by_column, check, condition, target, using};
+use super::{assign, by_column, check, condition, masks, target, using};
 use cql_syntax::ast;
 use query::QueryError;
-use query::write::{ConditionPlan, Keys, WriteKind, WritePlan};
+use query::write::{ConditionPlan, Keys, Masks, WriteKind, WritePlan};
 
 pub fn bind(scope: Scope<'_>, delete: &ast::Delete, markers: &mut Markers) -> Result<WritePlan, QueryError> {
     let table = target(scope, &delete.table)?;
@@ -61,8 +61,9 @@ pub fn bind(scope: Scope<'_>, delete: &ast::Delete, markers: &mut Markers) -> Re
         timestamp,
         ttl: None,
         condition,
+        masks: Masks::default(),
         json: None,
     };
     check(&plan)?;
-    Ok(plan)
+    masks::with_masks(scope, plan)
 }

@@ -3,13 +3,16 @@
 use super::super::Scope;
 use super::super::expr::bind_term;
 use super::super::markers::Markers;
-use super::{by_column, check, column, target, using};
+use super::{by_column, check, column, masks, target, using};
 use cql_syntax::ast::{self, InsertSource};
 use model::types::DataType;
 use query::QueryError;
 use query::expr::{Expr, Node};
-use query::write::{Assignment, AssignmentKind, ConditionPlan, JsonSource, Keys, WriteKind, WritePlan};
+use query::write::{
+    Assignment, AssignmentKind, ConditionPlan, JsonSource, Keys, Masks, WriteKind, WritePlan,
+};
 use schema::{Column, ColumnKind, Table};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 pub fn bind(scope: Scope<'_>, insert: &ast::Insert, markers: &mut Markers) -> Result<WritePlan, QueryError> {
@@ -34,7 +37,7 @@ pub fn bind(scope: Scope<'_>, insert: &ast::Insert, markers: &mut Markers) -> Re
     let condition = insert.if_not_exists.map(|_| ConditionPlan::NotExists);
     let plan = WritePlan { timestamp, ttl, condition, ..plan };
     check(&plan)?;
-    Ok(plan)
+    masks::with_masks(scope, plan)
 }
 
 fn columns_and_values<'t>(
@@ -50,7 +53,8 @@ fn columns_and_values<'t>(
     if names.len() != values.len() {
         return Err(QueryError::invalid("Unmatched column names/values"));
     }
-    if (1..names.len()).any(|i| names[..i].iter().any(|n| n.as_str() == names[i].as_str())) {
+    let mut seen = HashSet::with_capacity(names.len());
+    if !names.iter().all(|name| seen.insert(name.as_str())) {
         return Err(QueryError::invalid("The column names contains duplicates"));
     }
     // What is wrong with the key is said last, as Cassandra does.
@@ -128,6 +132,7 @@ fn assemble(
         timestamp: None,
         ttl: None,
         condition: None,
+        masks: Masks::default(),
         json,
     })
 }

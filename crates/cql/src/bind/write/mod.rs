@@ -5,6 +5,7 @@ mod batch;
 mod condition;
 mod delete;
 mod insert;
+mod masks;
 mod update;
 
 pub use batch::bind as bind_batch;
@@ -42,6 +43,13 @@ fn target<'a>(scope: Scope<'a>, name: &ast::QualifiedName) -> Result<&'a Arc<Tab
     if table.is_virtual() {
         let text = format!("Modification is not supported by table {}.{}", table.keyspace, table.name);
         return Err(QueryError::invalid(text));
+    }
+    if table.foreign.is_some() {
+        return Err(QueryError::invalid(format!(
+            "Table {}.{} belongs to the DynamoDB API: CQL can read it, but writing it would bypass its indexes, its stream and its \
+             limits. Use PutItem, UpdateItem or DeleteItem",
+            table.keyspace, table.name
+        )));
     }
     Ok(table)
 }

@@ -12,7 +12,7 @@ mod reads;
 mod views;
 mod writes;
 
-use crate::harness::{Harness, open_with, options, run};
+use crate::harness::{Harness, commit_either_way, open_with, options, run};
 use engine::{EmbeddedStore, EngineOptions};
 use rt::{Random, SimDisk};
 use std::collections::BTreeMap;
@@ -191,7 +191,7 @@ impl World {
     /// On both; both accept it or both refuse it.
     async fn commit(&mut self, mutations: Vec<Mutation>) {
         let commit = Commit { mutations, now_seconds: self.now_seconds() };
-        let ours = self.store().commit(commit.clone()).await;
+        let ours = commit_either_way(&self.store(), commit.clone()).await;
         let theirs = self.naive.commit(commit.clone()).await;
         assert_eq!(ours.is_ok(), theirs.is_ok(), "{ours:?} {theirs:?} {commit:?}");
         if ours.is_err() {

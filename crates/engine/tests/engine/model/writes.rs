@@ -1,13 +1,13 @@
 //! What a history writes.
 
 use super::{ANY_TIME, COUNTERS, PURGED, World};
-use crate::harness::{add, partition};
+use crate::harness::{add, commit_if_either_way, partition};
 use model::deletion::{Deletion, Marker};
 use model::row::{Cell, CellState, RowWriter};
 use model::types::DataType;
 use store::{
-    CellCondition, Comparison, ConditionalCommit, Deferred, DeferredOp, Mutation, RowCheck, RowPosition,
-    Store, TableId,
+    CellCondition, Comparison, ConditionalCommit, Deferred, DeferredOp, Mutation, PartitionCheck, RowCheck,
+    RowPosition, Store, Subject, TableId, Tree,
 };
 
 /// Columns: two simple ones, then a multi-cell one.
@@ -193,6 +193,43 @@ impl World {
     }
 
     pub(super) async fn conditional(&mut self) {
+        let (check, mutation) = self.checked_row();
+        // Sometimes a transaction: more partitions, on whatever shards, some only looked at.
+        let mut further = Vec::new();
+        let mut mutations = vec![mutation];
+        while self.random.one_in(3) && further.len() < 3 {
+            let (check, mutation) = self.checked_row();
+            further.push(PartitionCheck { table: PURGED, key: mutation.key.clone(), checks: vec![check] });
+            if self.random.one_in(2) {
+                mutations.push(mutation);
+            }
+        }
+        if !further.is_empty() && self.random.one_in(8) {
+            mutations.clear();
+        }
+        let key = match mutations.first() {
+            Some(first) => first.key.clone(),
+            None => partition(&self.key()),
+        };
+        self.count(if further.is_empty() { "one partition" } else { "several partitions" });
+        let commit = ConditionalCommit {
+            table: PURGED,
+            key,
+            checks: vec![check],
+            further,
+            mutations,
+            provisional_timestamp: self.now,
+            now_seconds: self.now_seconds(),
+        };
+        let ours = commit_if_either_way(&self.store(), commit.clone()).await.unwrap();
+        let theirs = self.naive.commit_if(commit.clone()).await.unwrap();
+        assert_eq!(ours.applied, theirs.applied, "{commit:?}");
+        assert_eq!(ours.further.len(), theirs.further.len());
+        self.count(if ours.applied { "condition applied" } else { "condition refused" });
+    }
+
+    /// A row to write, with a condition on it as it is.
+    fn checked_row(&mut self) -> (RowCheck, Mutation) {
         let (key, row) = (self.key(), self.clustering());
         let mut writer = RowWriter::new();
         writer.begin(self.now, Some(Marker::new(self.now)), Deletion::NONE);
@@ -204,26 +241,30 @@ impl World {
         match self.random.below(4) {
             0 => check.exists = Some(true),
             1 | 2 => check.exists = Some(false),
-            _ => check.conditions.push(CellCondition {
+            _ => {
+                let tree = self.tree(3);
+                check.conditions.push(tree);
+            }
+        }
+        (check, mutation)
+    }
+
+    /// Conditions on the first column, put together at random.
+    fn tree(&mut self, depth: u32) -> Tree {
+        match self.random.below(if depth == 0 { 1 } else { 4 }) {
+            1 => Tree::All(vec![self.tree(depth - 1), self.tree(depth - 1)]),
+            2 => Tree::Any(vec![self.tree(depth - 1), self.tree(depth - 1)]),
+            3 => Tree::Not(Box::new(self.tree(depth - 1))),
+            _ => Tree::Cell(CellCondition {
                 column: FIRST,
                 is_static: false,
                 data_type: DataType::Blob,
-                element: None,
-                comparison: Comparison::Equal,
+                path: Vec::new(),
+                subject: Subject::Value,
+                comparison: [Comparison::Equal, Comparison::NotEqual, Comparison::Prefix]
+                    [self.random.below(3) as usize],
                 values: vec![self.random.one_in(2).then(|| b"swapped".to_vec())],
             }),
         }
-        let commit = ConditionalCommit {
-            table: PURGED,
-            key: partition(&key),
-            checks: vec![check],
-            mutations: vec![mutation],
-            provisional_timestamp: self.now,
-            now_seconds: self.now_seconds(),
-        };
-        let ours = self.store().commit_if(commit.clone()).await.unwrap();
-        let theirs = self.naive.commit_if(commit).await.unwrap();
-        assert_eq!(ours.applied, theirs.applied);
-        self.count(if ours.applied { "condition applied" } else { "condition refused" });
     }
 }

@@ -24,6 +24,9 @@ pub enum Fault {
     Error,
     /// From this call on, whatever needs space (create, link, writes that grow a file) fails with `StorageFull`.
     Full,
+    /// The call fails once with this error of the operating system and changes nothing. A sync is not hit: no error
+    /// of a sync passes.
+    Os(i32),
 }
 
 /// How much of the unsynced state survives a crash.
@@ -97,6 +100,12 @@ impl SimDisk {
         self.gate.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// From now on whatever needs a descriptor (opening, creating, listing, syncing a directory) fails with this error of
+    /// the operating system; `None` ends that.
+    pub fn starve(&self, error: Option<i32>) {
+        self.state().starved = error;
+    }
+
     /// Ends the state "disk full".
     pub fn make_room(&self) {
         self.state().full = false;
@@ -147,7 +156,7 @@ impl SimDisk {
 
 impl Disk for SimDisk {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
-        let inode = self.state().lookup(path)?;
+        let inode = self.state().open(path)?;
         Ok(Arc::new(SimFile { disk: self.clone(), inode, path: path.to_owned() }))
     }
 
@@ -192,6 +201,20 @@ impl Disk for SimDisk {
 
     fn exists(&self, path: &Path) -> io::Result<bool> {
         self.state().exists(path)
+    }
+
+    fn len_of(&self, path: &Path) -> io::Result<u64> {
+        let mut state = self.state();
+        let inode = state.lookup(path)?;
+        state.len(inode)
+    }
+
+    fn is_plain(&self, path: &Path) -> io::Result<bool> {
+        self.state().lookup(path).map(|_| true)
+    }
+
+    fn is_open_to_others(&self, _: &Path) -> io::Result<bool> {
+        Ok(false)
     }
 
     fn lock(&self, path: &Path) -> Result<Box<dyn DiskLock>, LockError> {

@@ -13,6 +13,7 @@ pub(super) struct State {
     pub refused: Option<String>,
     pub crashed: bool,
     pub full: bool,
+    pub starved: Option<i32>,
     inodes: HashMap<u64, Inode>,
     next_inode: u64,
     /// Names as running programs see them, and as a restart would.
@@ -120,6 +121,7 @@ impl State {
             }
             Some(Fault::Error) => return Ok(Verdict::Fail(io::Error::other("simulated failure"))),
             Some(Fault::Full) => self.full = true,
+            Some(Fault::Os(error)) => return Ok(Verdict::Fail(io::Error::from_raw_os_error(*error))),
             None => {}
         }
         if self.full && needs_room {
@@ -143,7 +145,19 @@ impl State {
         self.names.get(path).copied().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
+    /// Fails while there are no descriptors.
+    fn take_descriptor(&self) -> io::Result<()> {
+        self.alive()?;
+        self.starved.map_or(Ok(()), |error| Err(io::Error::from_raw_os_error(error)))
+    }
+
+    pub fn open(&self, path: &Path) -> io::Result<u64> {
+        self.take_descriptor()?;
+        self.lookup(path)
+    }
+
     pub fn create(&mut self, path: &Path) -> io::Result<u64> {
+        self.take_descriptor()?;
         if self.exists(path)? {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
@@ -176,7 +190,7 @@ impl State {
     }
 
     pub fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
-        self.alive()?;
+        self.take_descriptor()?;
         if !self.dirs.contains(dir) {
             return Err(io::ErrorKind::NotFound.into());
         }
@@ -209,9 +223,12 @@ impl State {
     }
 
     pub fn sync_dir(&mut self, dir: &Path) -> io::Result<()> {
+        self.take_descriptor()?;
         match self.begin(false)? {
             Verdict::Proceed => {}
             Verdict::Crash => return Err(power_cut()),
+            // Not even opened.
+            Verdict::Fail(error) if error.raw_os_error().is_some() => return Err(error),
             Verdict::Fail(error) => {
                 self.pending_names.retain(|change| change.dir() != Some(dir));
                 return Err(error);
@@ -271,6 +288,9 @@ impl State {
     }
 
     pub fn sync_data(&mut self, inode: u64) -> io::Result<()> {
+        if let Some(Fault::Os(_)) = self.faults.get(&(self.io_count + 1)) {
+            self.faults.remove(&(self.io_count + 1));
+        }
         let verdict = self.begin(false)?;
         let file = self.inode(inode)?;
         match verdict {

@@ -132,3 +132,28 @@ fn a_held_creation_waits_until_it_is_let_through() {
     });
     assert!(disk.exists(&path).unwrap());
 }
+
+#[test]
+fn a_passing_error_changes_nothing_and_starving_ends() {
+    use crate::disk::{EMFILE, may_pass};
+    let disk = SimDisk::new();
+    let dir = Path::new("/d");
+    disk.create_dir_all(dir).unwrap();
+    disk.fault_at(1, Fault::Os(EMFILE));
+    disk.fault_at(4, Fault::Os(EMFILE));
+    let path = dir.join("a");
+    assert!(may_pass(&disk.create(&path).unwrap_err()));
+    let file = disk.create(&path).unwrap();
+    file.write_at(0, b"kept").unwrap();
+    file.sync_data().unwrap();
+    disk.fault_at(5, Fault::Os(EMFILE));
+    assert!(may_pass(&disk.sync_dir(dir).unwrap_err()));
+    disk.sync_dir(dir).unwrap();
+    let image = disk.image(CrashImage::DropUnsynced);
+    assert_eq!(image.open(&path).unwrap().read_all().unwrap(), b"kept");
+    disk.starve(Some(EMFILE));
+    assert!(disk.open(&path).is_err() && disk.sync_dir(dir).is_err() && disk.list(dir).is_err());
+    assert_eq!(disk.len_of(&path).unwrap(), 4);
+    disk.starve(None);
+    assert!(disk.open(&path).is_ok());
+}

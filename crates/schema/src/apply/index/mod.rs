@@ -5,7 +5,7 @@
 mod storage_attached;
 mod target;
 
-use super::{changed, existing_keyspace, guard, is_word, unchanged, with_table};
+use super::{changed, existing_keyspace, foreign, guard, is_word, unchanged, with_table};
 use crate::catalogue::Catalogue;
 use crate::change::{Applied, EffectKind, NewIndex, TargetKind};
 use crate::error::SchemaError;
@@ -35,6 +35,7 @@ pub(super) fn create(catalogue: &Catalogue, new: &NewIndex) -> Result<Applied, S
     if table.view.is_some() {
         return Err(SchemaError::invalid("Secondary indexes on materialized views aren't supported"));
     }
+    foreign::refuse(table)?;
     if table.is_counter() {
         return Err(SchemaError::invalid("Secondary indexes on counter tables aren't supported"));
     }

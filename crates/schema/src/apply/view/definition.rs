@@ -27,6 +27,7 @@ pub(super) fn table(base: &Table, new: &NewView) -> Result<Table, SchemaError> {
         incarnation: 0,
         indexes: Vec::new(),
         view: None,
+        foreign: None,
     };
     apply_order(new, &mut table)?;
     check_key(base, new, &table)?;
@@ -41,6 +42,7 @@ pub(super) fn table(base: &Table, new: &NewView) -> Result<Table, SchemaError> {
         include_all_columns: matches!(new.selected, Ok(None)),
         restrictions: new.restrictions.clone().map_err(SchemaError::Invalid)?,
         built: false,
+        disabled: None,
     });
     check_restrictions(base, &table)?;
     Ok(table)

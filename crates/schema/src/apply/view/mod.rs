@@ -8,7 +8,7 @@ mod definition;
 mod tests;
 
 use super::table_create::{check_name, table_uuid};
-use super::{changed, existing_keyspace, guard, unchanged, with_table};
+use super::{changed, existing_keyspace, foreign, guard, unchanged, with_table};
 use crate::catalogue::Catalogue;
 use crate::change::{Applied, EffectKind, NewView, Setting, TargetKind};
 use crate::column::Column;
@@ -52,6 +52,7 @@ pub(super) fn create(
         Some(_) => return Err(SchemaError::TableExists { keyspace: place.clone(), table: name.clone() }),
         None => {}
     }
+    foreign::refuse(base)?;
     if base.is_counter() {
         return Err(SchemaError::invalid("Materialized views are not supported on counter tables"));
     }

@@ -37,7 +37,12 @@ fn base() -> Catalogue {
 }
 
 fn not_null(name: &str) -> ViewRestriction {
-    ViewRestriction { columns: vec![name.into()], is_tuple: false, condition: IS_NOT_NULL.into() }
+    ViewRestriction {
+        columns: vec![name.into()],
+        is_tuple: false,
+        condition: IS_NOT_NULL.into(),
+        tests: Some(Vec::new()),
+    }
 }
 
 fn new_view(name: &str, selected: Option<&[&str]>, key: &[&str]) -> NewView {
@@ -85,7 +90,7 @@ fn a_view_has_columns_of_its_base_under_their_ids() {
     }
     assert!(all.clustering[1].descending, "the order of the base");
     let text = String::from_utf8(catalogue.to_json()).unwrap();
-    assert!(text.contains("\"format\": 3"), "an older server must not read it: {text}");
+    assert!(text.contains("\"format\": 4"), "an older server must not read it: {text}");
 }
 
 #[test]

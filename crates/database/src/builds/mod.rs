@@ -1,0 +1,270 @@
+//! Fills a new index or materialized view with the rows that were in its table before it.
+//!
+//! The statement that creates an index publishes it unbuilt: from then on the store keeps it in step with every commit, and
+//! reads leave it alone. Then the table is read in pages and the entries of its rows are committed, and at last the catalogue
+//! says that the index is built. Entries carry the timestamps of their cells, so it does not matter that the table is written
+//! to meanwhile, nor that a row is read twice. The catalogue is not locked while rows are copied into an index;
+//! for a view it is held page by page.
+//!
+//! Guarantees: an index that is called built leads to every row. A build that ends early (the client has gone, the store has
+//! refused) is left to [`resume_builds`] together with how far it got; one that a crash ended begins anew after the next
+//! start. An index, view or table that is dropped ends its build without an error. Rows of a view are written older than any
+//! commit, so whatever a commit has done to them meanwhile stays. Does not decide when to try again.
+
+mod keep;
+mod page;
+
+pub use keep::keep_built;
+
+use crate::catalogue::SharedCatalogue;
+use crate::error::query_error;
+use crate::view;
+use page::Page;
+use query::QueryError;
+use schema::{Catalogue, Change, Table};
+use std::sync::{Arc, Mutex, PoisonError};
+use store::index::{IndexConfig, additions};
+use store::view::{NOTHING_EXPIRED, ViewConfig};
+use store::{Commit, Mutation, Partitions, Position, Read, ReadEnd, Slice, Store, TableId};
+use tokio::sync::Notify;
+
+/// Entries examined before other tasks of the shard have their turn.
+const SCAN_ENTRIES: u64 = 10_000;
+
+/// What one commit of entries may take: small beside the log's buffers, large enough that the log's sync is shared.
+const COMMIT_BYTES_MAX: usize = 256 << 10;
+
+/// One index or view that is to be filled.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Build {
+    keyspace: Arc<str>,
+    table: Arc<str>,
+    id: u32,
+    /// The rows up to here have their entries.
+    after: Option<Position>,
+}
+
+impl Build {
+    /// The index that was created last, if the newest change has created one.
+    pub fn newest(catalogue: &Catalogue, keyspace: &str, table: &str) -> Option<Build> {
+        let table = catalogue.table(keyspace, table)?;
+        let newest = |id: u32| id + 1 == catalogue.next_table_id;
+        if let Some(view) = &table.view {
+            let base = catalogue.table(keyspace, &view.base)?;
+            return newest(table.id).then(|| Build::of(base, table.id));
+        }
+        let index = table.indexes.iter().find(|index| newest(index.id))?;
+        Some(Build::of(table, index.id))
+    }
+
+    fn of(table: &Table, id: u32) -> Build {
+        Build { keyspace: table.keyspace.clone(), table: table.name.clone(), id, after: None }
+    }
+
+    /// The table and what is made of it, if both are still there.
+    fn find<'c>(&self, catalogue: &'c Catalogue) -> Option<(&'c Arc<Table>, Target)> {
+        let table = catalogue.table(&self.keyspace, &self.table)?;
+        if let Some(index) = table.indexes.iter().find(|index| index.id == self.id) {
+            return Some((table, Target::Index(query::index::config(table, index)?)));
+        }
+        let view = catalogue.keyspace(&self.keyspace)?.views_of(table).find(|view| view.id == self.id)?;
+        // The same was asked when the store was told of the view, and it could be answered.
+        Some((table, Target::View(view::config(table, view).ok()?)))
+    }
+}
+
+/// What is filled.
+enum Target {
+    Index(IndexConfig),
+    View(ViewConfig),
+}
+
+impl Target {
+    /// The mutations that some rows of the table make.
+    fn mutations(&self, rows: &Mutation, now_seconds: u32) -> Vec<Mutation> {
+        match self {
+            Target::Index(index) => additions(std::slice::from_ref(index), rows),
+            Target::View(view) => view.built_from(rows, now_seconds),
+        }
+    }
+
+    /// When the rows are looked at: a view has rows that expire, an index leads to those that live.
+    fn reads_at(&self, now_seconds: u32) -> u32 {
+        match self {
+            Target::Index(_) => now_seconds,
+            Target::View(_) => NOTHING_EXPIRED,
+        }
+    }
+}
+
+/// Builds that nobody works on.
+#[derive(Default)]
+pub(crate) struct LeftBuilds {
+    builds: Mutex<Vec<Build>>,
+    more: Notify,
+}
+
+impl LeftBuilds {
+    /// Every index and view of the catalogue that is not built; for when the server starts.
+    pub(crate) fn add_unbuilt(&self, catalogue: &Catalogue) {
+        for table in catalogue.tables() {
+            let unbuilt = table.indexes.iter().filter(|index| !index.built);
+            unbuilt.for_each(|index| self.add(Build::of(table, index.id)));
+            if let Some(view) = table.view.as_ref().filter(|view| !view.built && view.disabled.is_none())
+                && let Some(base) = catalogue.table(&table.keyspace, &view.base)
+            {
+                self.add(Build::of(base, table.id));
+            }
+        }
+    }
+
+    fn add(&self, build: Build) {
+        self.builds.lock().unwrap_or_else(PoisonError::into_inner).push(build);
+        self.more.notify_one();
+    }
+
+    fn take(&self) -> Option<Build> {
+        self.builds.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+}
+
+/// A build that somebody works on; what is not finished when it is dropped is left to others.
+struct Underway<'s> {
+    left: &'s LeftBuilds,
+    build: Option<Build>,
+}
+
+impl Drop for Underway<'_> {
+    fn drop(&mut self) {
+        if let Some(build) = self.build.take() {
+            self.left.add(build);
+        }
+    }
+}
+
+/// Finishes the builds that were left, one after the other. After an error the rest is left again: call it later.
+pub async fn resume_builds<S: Store>(
+    shared: &SharedCatalogue,
+    store: &S,
+    now_micros: i64,
+) -> Result<(), QueryError> {
+    while let Some(build) = shared.left_builds().take() {
+        run(build, shared, store, now_micros).await?;
+    }
+    Ok(())
+}
+
+/// How many builds nobody works on.
+pub fn builds_left(shared: &SharedCatalogue) -> usize {
+    shared.left_builds().builds.lock().unwrap_or_else(PoisonError::into_inner).len()
+}
+
+/// Returns when a build has been left since the last call.
+pub async fn a_build_was_left(shared: &SharedCatalogue) {
+    shared.left_builds().more.notified().await;
+}
+
+/// Fills the index and says that it is built.
+pub async fn run<S: Store>(
+    build: Build,
+    shared: &SharedCatalogue,
+    store: &S,
+    now_micros: i64,
+) -> Result<(), QueryError> {
+    let mut underway = Underway { left: shared.left_builds(), build: Some(build) };
+    let Some(build) = &mut underway.build else { return Ok(()) };
+    let mut outcome = fill(build, shared, store, now_micros).await;
+    if outcome.is_ok() {
+        outcome = publish(build, shared, store, now_micros).await;
+    }
+    // A table that was dropped under the build refuses to be read or written, and that is no fault.
+    if outcome.is_ok() || build.find(&shared.load().1).is_none() {
+        underway.build = None;
+        return Ok(());
+    }
+    outcome
+}
+
+async fn fill<S: Store>(
+    build: &mut Build,
+    shared: &SharedCatalogue,
+    store: &S,
+    now_micros: i64,
+) -> Result<(), QueryError> {
+    // Commits that began before the store knew of the index have made no entries: the pages must see them.
+    store.settle().await?;
+    let now_seconds = u32::try_from(now_micros / 1_000_000).unwrap_or_default();
+    let is_view = matches!(build.find(&shared.load().1), Some((_, Target::View(_))));
+    loop {
+        // An entry too many of an index does no harm, but a row of a view that TRUNCATE has overtaken would stay: no change of
+        // the catalogue may come between reading a page and writing what it makes.
+        let held = if is_view { Some(shared.hold().await) } else { None };
+        let (_, catalogue) = shared.load();
+        let Some((table, target)) = build.find(&catalogue) else { return Ok(()) };
+        let mut page = Page::new(TableId(table.id));
+        let read = Read {
+            table: TableId(table.id),
+            partitions: Partitions::all(),
+            slices: vec![Slice::all()],
+            reverse: false,
+            statics: true,
+            after: build.after.clone(),
+            now_seconds: target.reads_at(now_seconds),
+            scan_limit: SCAN_ENTRIES,
+            tombstone_limit: u64::MAX,
+        };
+        let next = match store.read(&read, &mut page).await?.end {
+            ReadEnd::Complete => None,
+            ReadEnd::Paused(position) => Some(position),
+            ReadEnd::Stopped => Some(page.stopped_at()?),
+        };
+        let entries = page.rows.iter().flat_map(|rows| target.mutations(rows, now_seconds));
+        for mutations in in_pieces(entries) {
+            store.commit(Commit { mutations, now_seconds }).await?;
+        }
+        if next.is_none() {
+            return Ok(());
+        }
+        build.after = next;
+        drop(held);
+        tokio::task::yield_now().await;
+    }
+}
+
+/// The mutations in commits of bounded size; a single mutation is never divided.
+fn in_pieces(mutations: impl Iterator<Item = Mutation>) -> Vec<Vec<Mutation>> {
+    let mut pieces: Vec<Vec<Mutation>> = Vec::new();
+    let mut bytes = COMMIT_BYTES_MAX;
+    for mutation in mutations {
+        let size = mutation.encoded().len() + mutation.key.prefix().len();
+        match pieces.last_mut() {
+            Some(piece) if bytes + size <= COMMIT_BYTES_MAX => {
+                piece.push(mutation);
+                bytes += size;
+            }
+            _ => {
+                pieces.push(vec![mutation]);
+                bytes = size;
+            }
+        }
+    }
+    pieces
+}
+
+async fn publish<S: Store>(
+    build: &Build,
+    shared: &SharedCatalogue,
+    store: &S,
+    now_micros: i64,
+) -> Result<(), QueryError> {
+    let (keyspace, id) = (build.keyspace.to_string(), build.id);
+    let change = match build.find(&shared.load().1) {
+        None => return Ok(()),
+        Some((table, Target::Index(_))) => Change::IndexBuilt { keyspace, table: table.name.to_string(), id },
+        Some((_, Target::View(_))) => Change::ViewBuilt { keyspace, id },
+    };
+    let compute = |catalogue: &Catalogue, setting: &schema::Setting| {
+        catalogue.apply(&change, setting).map_err(query_error)
+    };
+    shared.change(store, now_micros, compute).await.map(|_| ())
+}

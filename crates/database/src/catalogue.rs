@@ -1,0 +1,288 @@
+//! The catalogue that all shards share: one current snapshot, changed one statement at a time.
+//!
+//! Reading costs one atomic load while nothing changes: a shard keeps `(version, snapshot)` and compares the version.
+//! A change is durable in the store before anybody sees its snapshot; listeners hear of it after that, in order.
+//! Does not parse statements and does not know shards.
+
+use crate::builds::LeftBuilds;
+use crate::grants;
+use crate::review::Reviewer;
+use crate::view;
+use query::QueryError;
+use schema::{
+    Applied, Catalogue, CompactionPlan, CompressionPlan, Effect, SchemaError, Setting, Table, TableOptions,
+};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use store::{Compaction, Compression, Store, TableConfig, TableId};
+
+/// The data center of a node that was not told another.
+pub const DATA_CENTER: &str = "datacenter1";
+
+/// A change that has become visible.
+pub struct CatalogueChange {
+    pub before: Arc<Catalogue>,
+    pub after: Arc<Catalogue>,
+    /// `None` for TRUNCATE.
+    pub effect: Option<Effect>,
+}
+
+type Listener = Box<dyn Fn(&CatalogueChange) + Send + Sync>;
+
+pub struct SharedCatalogue {
+    current: RwLock<(u64, Arc<Catalogue>)>,
+    version: AtomicU64,
+    /// Held while a change is computed, stored and published.
+    changing: tokio::sync::Mutex<()>,
+    listeners: RwLock<Vec<Listener>>,
+    host_id: [u8; 16],
+    data_center: String,
+    /// Moves on when roles or permissions change.
+    pub grants: grants::Generation,
+    reviewer: Option<Box<dyn Reviewer>>,
+    left_builds: LeftBuilds,
+    /// What the store held when it was opened.
+    opened: Option<Vec<u8>>,
+}
+
+impl SharedCatalogue {
+    /// From what a store gave back on open (`None`: it is new). `furnish` adds what the dialects need in it, such as system
+    /// keyspaces. Views that cannot be kept in step are disabled.
+    pub fn open(
+        stored: Option<&[u8]>,
+        now_micros: i64,
+        furnish: impl FnOnce(Catalogue) -> Result<Catalogue, SchemaError>,
+    ) -> Result<SharedCatalogue, SchemaError> {
+        let (user, host_id) = match stored {
+            Some(text) => Catalogue::from_json_of_node(text)?,
+            None => (Catalogue::empty(), None),
+        };
+        let catalogue = Arc::new(view::disable_damaged(furnish(user)?));
+        Ok(SharedCatalogue {
+            current: RwLock::new((1, catalogue)),
+            version: AtomicU64::new(1),
+            changing: tokio::sync::Mutex::new(()),
+            listeners: RwLock::default(),
+            host_id: host_id.unwrap_or_else(|| fresh_host_id(now_micros)),
+            data_center: DATA_CENTER.into(),
+            grants: Default::default(),
+            reviewer: None,
+            left_builds: LeftBuilds::default(),
+            opened: stored.map(<[u8]>::to_vec),
+        })
+    }
+
+    /// The same in another data center.
+    pub fn in_data_center(mut self, name: &str) -> SharedCatalogue {
+        self.data_center = name.into();
+        self
+    }
+
+    /// The same with a review of what schema statements make; without one nothing is said about them.
+    pub fn reviewed_by(mut self, reviewer: impl Reviewer + 'static) -> SharedCatalogue {
+        self.reviewer = Some(Box::new(reviewer));
+        self
+    }
+
+    pub fn reviewer(&self) -> Option<&dyn Reviewer> {
+        self.reviewer.as_deref()
+    }
+
+    pub(crate) fn left_builds(&self) -> &LeftBuilds {
+        &self.left_builds
+    }
+
+    /// Grows with every published change; compare it with the version of a kept snapshot.
+    pub fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
+    /// The current snapshot and its version. Takes a lock: keep the result.
+    pub fn load(&self) -> (u64, Arc<Catalogue>) {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Identifies this node for ever.
+    pub fn host_id(&self) -> [u8; 16] {
+        self.host_id
+    }
+
+    pub fn data_center(&self) -> &str {
+        &self.data_center
+    }
+
+    /// Calls `listener` after every change, on the thread that made it; it must not block.
+    pub fn listen(&self, listener: impl Fn(&CatalogueChange) + Send + Sync + 'static) {
+        self.listeners.write().unwrap_or_else(PoisonError::into_inner).push(Box::new(listener));
+    }
+
+    /// Makes the store hold this catalogue and its tables, if it does not yet. Call it once after opening, before the first
+    /// commit; [`crate::builds::resume_builds`] then finishes the indexes and views that were not built when the server ended.
+    pub async fn bootstrap<S: Store>(&self, store: &S) -> Result<(), QueryError> {
+        let _changing = self.changing.lock().await;
+        let (_, catalogue) = self.load();
+        let text = self.stored_form(&catalogue);
+        // A store does not remember indexes and views between opening and closing: it is told of them every time.
+        let projected = catalogue.tables().any(|table| !table.indexes.is_empty() || table.view.is_some());
+        if projected || self.opened.as_ref() != Some(&text) {
+            store.alter(text, table_configs(&catalogue)?).await?;
+        }
+        self.left_builds.add_unbuilt(&catalogue);
+        Ok(())
+    }
+
+    /// Computes a change against the current snapshot, stores it, publishes it. `compute` sees a snapshot that no
+    /// other change can overtake.
+    pub async fn change<S: Store>(
+        &self,
+        store: &S,
+        now_micros: i64,
+        compute: impl FnOnce(&Catalogue, &Setting) -> Result<Applied, QueryError>,
+    ) -> Result<Applied, QueryError> {
+        let _changing = self.changing.lock().await;
+        let before = self.load().1;
+        let setting = Setting { now_micros, data_center: self.data_center.clone() };
+        let computed = Computed::new(compute(&before, &setting)?, &before, self.host_id)?;
+        self.publish(store, computed).await
+    }
+
+    /// The same, computed beside the shard: what a statement makes of a large catalogue takes long, and so does writing it out.
+    pub async fn change_aside<S: Store>(
+        &self,
+        store: &S,
+        now_micros: i64,
+        compute: impl FnOnce(&Catalogue, &Setting) -> Result<Applied, QueryError> + Send + 'static,
+    ) -> Result<Applied, QueryError> {
+        let _changing = self.changing.lock().await;
+        let before = self.load().1;
+        let setting = Setting { now_micros, data_center: self.data_center.clone() };
+        let host_id = self.host_id;
+        let work = move || Computed::new(compute(&before, &setting)?, &before, host_id);
+        let computed = rt::aside(work).await?;
+        self.publish(store, computed).await
+    }
+
+    /// Stores a change and makes it visible. The caller holds the lock since before it was computed.
+    async fn publish<S: Store>(&self, store: &S, computed: Computed) -> Result<Applied, QueryError> {
+        let Computed { applied, stored } = computed;
+        let Some((text, configs)) = stored else { return Ok(applied) };
+        let (version, before) = self.load();
+        let after = Arc::new(applied.catalogue.clone());
+        store.alter(text, configs).await?;
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = (version + 1, after.clone());
+        self.version.store(version + 1, Ordering::Release);
+        let change = CatalogueChange { before, after, effect: applied.effect.clone() };
+        for listener in self.listeners.read().unwrap_or_else(PoisonError::into_inner).iter() {
+            listener(&change);
+        }
+        Ok(applied)
+    }
+
+    /// Keeps the catalogue as it is until the guard is gone.
+    pub(crate) async fn hold(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.changing.lock().await
+    }
+
+    fn stored_form(&self, catalogue: &Catalogue) -> Vec<u8> {
+        catalogue.to_json_of_node(Some(self.host_id))
+    }
+}
+
+/// A change, and what the store must be told of it; `None`: nothing changes.
+struct Computed {
+    applied: Applied,
+    stored: Option<(Vec<u8>, Vec<TableConfig>)>,
+}
+
+impl Computed {
+    fn new(applied: Applied, before: &Catalogue, host_id: [u8; 16]) -> Result<Computed, QueryError> {
+        let after = &applied.catalogue;
+        let stored = match after == before {
+            true => None,
+            false => Some((after.to_json_of_node(Some(host_id)), table_configs(after)?)),
+        };
+        Ok(Computed { applied, stored })
+    }
+}
+
+/// What a store must know of every table that it holds.
+pub fn table_configs(catalogue: &Catalogue) -> Result<Vec<TableConfig>, QueryError> {
+    let mut configs = Vec::new();
+    for table in catalogue.tables().filter(|table| !table.is_virtual()) {
+        configs.push(TableConfig { views: view::configs(catalogue, table)?, ..table_config(table) });
+        configs.extend(index_configs(table));
+        configs.extend(store_configs(table));
+    }
+    Ok(configs)
+}
+
+fn table_config(table: &Table) -> TableConfig {
+    TableConfig {
+        id: TableId(table.id),
+        incarnation: table.incarnation,
+        compression: compression(&table.options),
+        compaction: compaction(&table.options),
+        gc_grace_seconds: grace_seconds(table),
+        indexes: table.indexes.iter().filter_map(|index| query::index::config(table, index)).collect(),
+        views: Vec::new(),
+    }
+}
+
+/// How long tombstones are kept. In a view that is being built for as long as that takes: the build writes rows as they were
+/// when it read them, and the deletion of such a row must still be there then.
+fn grace_seconds(table: &Table) -> u32 {
+    match &table.view {
+        Some(view) if !view.built => u32::MAX,
+        _ => table.options.gc_grace_seconds,
+    }
+}
+
+/// The tables that hold the entries of a table's indexes. They begin anew with their table.
+fn index_configs(table: &Table) -> impl Iterator<Item = TableConfig> {
+    table.indexes.iter().map(|index| TableConfig {
+        incarnation: table.incarnation,
+        gc_grace_seconds: table.options.gc_grace_seconds,
+        ..TableConfig::new(TableId(index.id))
+    })
+}
+
+/// The stores that another dialect keeps beside its table.
+fn store_configs(table: &Table) -> impl Iterator<Item = TableConfig> {
+    let stores = table.foreign.iter().flat_map(|foreign| &foreign.stores);
+    stores.map(|store| {
+        let config = TableConfig::new(TableId(store.id));
+        match store.window_seconds {
+            Some(window_seconds) => TableConfig {
+                compaction: Compaction::TimeWindow { window_seconds },
+                gc_grace_seconds: 0,
+                ..config
+            },
+            None => TableConfig { gc_grace_seconds: table.options.gc_grace_seconds, ..config },
+        }
+    })
+}
+
+fn compression(options: &TableOptions) -> Compression {
+    match options.compression_plan() {
+        CompressionPlan::None => Compression::None,
+        CompressionPlan::Lz4 => Compression::Lz4,
+        CompressionPlan::Zstd => Compression::Zstd,
+    }
+}
+
+fn compaction(options: &TableOptions) -> Compaction {
+    match options.compaction_plan() {
+        CompactionPlan::Unified { scaling } => Compaction::Unified { scaling },
+        CompactionPlan::TimeWindow { window_seconds } => Compaction::TimeWindow { window_seconds },
+        CompactionPlan::Off => Compaction::Off,
+    }
+}
+
+/// A random uuid (version 4).
+fn fresh_host_id(now_micros: i64) -> [u8; 16] {
+    let random = || rt::random::unforeseen() ^ now_micros as u64;
+    let mut bytes = ((u128::from(random()) << 64) | u128::from(random())).to_be_bytes();
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    bytes
+}

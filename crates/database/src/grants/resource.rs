@@ -1,0 +1,245 @@
+//! What permissions are about: names as stored in `system_auth`, names as shown, parents, what can be granted.
+
+use super::permission::{Permission, PermissionSet};
+use query::QueryError;
+use schema::{Catalogue, is_local_system_name, is_system_name, is_virtual_system_name};
+use std::fmt;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Resource {
+    /// All keyspaces.
+    Data,
+    Keyspace(String),
+    AllTables(String),
+    Table(String, String),
+    Roles,
+    Role(String),
+    Functions,
+    FunctionsIn(String),
+    /// There are no user-defined functions, so this names nothing.
+    Function {
+        keyspace: String,
+        signature: String,
+    },
+    Beans,
+    /// One bean, or a pattern of beans. Nothing here is controlled by them; tools may still grant them.
+    Bean(String),
+}
+
+use Permission::*;
+
+const TABLE: PermissionSet =
+    PermissionSet::of(&[Alter, Drop, Select, Modify, Authorize, Unmask, SelectMasked]);
+const KEYSPACE: PermissionSet =
+    PermissionSet::of(&[Create, Alter, Drop, Select, Modify, Authorize, Unmask, SelectMasked]);
+const ROLE: PermissionSet = PermissionSet::of(&[Alter, Drop, Authorize, Describe]);
+const ROLES: PermissionSet = PermissionSet::of(&[Create, Alter, Drop, Authorize, Describe]);
+const FUNCTION: PermissionSet = PermissionSet::of(&[Alter, Drop, Authorize, Execute]);
+const FUNCTIONS: PermissionSet = PermissionSet::of(&[Create, Alter, Drop, Authorize, Execute]);
+const BEANS: PermissionSet = PermissionSet::of(&[Select, Modify, Authorize, Describe, Execute]);
+
+impl Resource {
+    /// What a stored name means.
+    pub fn stored(name: &str) -> Option<Resource> {
+        let (kind, rest) = match name.split_once('/') {
+            Some((kind, rest)) => (kind, Some(rest)),
+            None => (name, None),
+        };
+        Some(match (kind, rest) {
+            ("data", None) => Resource::Data,
+            ("data", Some(rest)) => match rest.split_once('/') {
+                None => Resource::Keyspace(rest.into()),
+                Some((keyspace, "*")) => Resource::AllTables(keyspace.into()),
+                Some((keyspace, table)) => Resource::Table(keyspace.into(), table.into()),
+            },
+            ("roles", None) => Resource::Roles,
+            ("roles", Some(role)) => Resource::Role(role.into()),
+            ("functions", None) => Resource::Functions,
+            ("functions", Some(rest)) if !rest.contains('/') => Resource::FunctionsIn(rest.into()),
+            ("mbean", None) => Resource::Beans,
+            ("mbean", Some(bean)) => Resource::Bean(bean.into()),
+            _ => return None,
+        })
+    }
+
+    /// The name it is stored by.
+    pub fn name(&self) -> String {
+        match self {
+            Resource::Data => "data".into(),
+            Resource::Keyspace(keyspace) => format!("data/{keyspace}"),
+            Resource::AllTables(keyspace) => format!("data/{keyspace}/*"),
+            Resource::Table(keyspace, table) => format!("data/{keyspace}/{table}"),
+            Resource::Roles => "roles".into(),
+            Resource::Role(role) => format!("roles/{role}"),
+            Resource::Functions => "functions".into(),
+            Resource::FunctionsIn(keyspace) => format!("functions/{keyspace}"),
+            Resource::Function { keyspace, signature } => format!("functions/{keyspace}/{signature}"),
+            Resource::Beans => "mbean".into(),
+            Resource::Bean(bean) => format!("mbean/{bean}"),
+        }
+    }
+
+    pub fn parent(&self) -> Option<Resource> {
+        match self {
+            Resource::Data | Resource::Roles | Resource::Functions | Resource::Beans => None,
+            Resource::Keyspace(_) => Some(Resource::Data),
+            Resource::AllTables(keyspace) => Some(Resource::Keyspace(keyspace.clone())),
+            Resource::Table(keyspace, _) => Some(Resource::AllTables(keyspace.clone())),
+            Resource::Role(_) => Some(Resource::Roles),
+            Resource::FunctionsIn(_) => Some(Resource::Functions),
+            Resource::Function { keyspace, .. } => Some(Resource::FunctionsIn(keyspace.clone())),
+            Resource::Bean(_) => Some(Resource::Beans),
+        }
+    }
+
+    /// Itself and its parents, nearest first.
+    pub fn chain(&self) -> impl Iterator<Item = Resource> {
+        std::iter::successors(Some(self.clone()), Resource::parent)
+    }
+
+    /// The keyspace it is or is in, for data.
+    pub fn data_keyspace(&self) -> Option<&str> {
+        match self {
+            Resource::Keyspace(keyspace) | Resource::AllTables(keyspace) | Resource::Table(keyspace, _) => {
+                Some(keyspace)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether it is data of the server's own. What is granted on all keyspaces is not granted on these.
+    pub fn is_system_data(&self) -> bool {
+        self.data_keyspace().is_some_and(is_system_name)
+    }
+
+    /// Whether GRANT may give these permissions. Of the server's own stored tables few can be given.
+    pub fn is_grantable(&self, permissions: PermissionSet) -> bool {
+        let limited = self
+            .data_keyspace()
+            .is_some_and(|keyspace| is_system_name(keyspace) && !is_virtual_system_name(keyspace));
+        !limited || permissions.without(PermissionSet::of(&[Alter, Select])).is_empty()
+    }
+
+    /// The permissions that make sense for it.
+    pub fn applicable(&self) -> PermissionSet {
+        match self {
+            Resource::Data | Resource::Keyspace(_) | Resource::AllTables(_) => KEYSPACE,
+            Resource::Table(..) => TABLE,
+            Resource::Roles => ROLES,
+            Resource::Role(_) => ROLE,
+            Resource::Functions | Resource::FunctionsIn(_) => FUNCTIONS,
+            Resource::Function { .. } => FUNCTION,
+            Resource::Beans | Resource::Bean(_) => BEANS,
+        }
+    }
+
+    /// Of the permissions that a statement names, those that make sense for it.
+    pub fn restrict(&self, named: PermissionSet) -> Result<PermissionSet, QueryError> {
+        let applicable = self.applicable().both(named);
+        if !applicable.is_empty() {
+            return Ok(applicable);
+        }
+        let class = match self {
+            Resource::Data | Resource::Keyspace(_) | Resource::AllTables(_) | Resource::Table(..) => {
+                "DataResource"
+            }
+            Resource::Roles | Resource::Role(_) => "RoleResource",
+            Resource::Functions | Resource::FunctionsIn(_) | Resource::Function { .. } => "FunctionResource",
+            Resource::Beans | Resource::Bean(_) => "JMXResource",
+        };
+        Err(QueryError::Syntax(format!(
+            "Resource type {class} does not support any of the requested permissions"
+        )))
+    }
+
+    /// Whether it exists, as far as the catalogue can tell: a role's existence is for the caller to check.
+    pub fn exists(&self, catalogue: &Catalogue) -> bool {
+        match self {
+            Resource::Keyspace(keyspace)
+            | Resource::AllTables(keyspace)
+            | Resource::FunctionsIn(keyspace) => catalogue.keyspace(keyspace).is_some(),
+            Resource::Table(keyspace, table) => catalogue.table(keyspace, table).is_some(),
+            Resource::Function { .. } => false,
+            Resource::Bean(bean) => bean.contains(['*', '?']),
+            Resource::Data | Resource::Roles | Resource::Role(_) | Resource::Functions | Resource::Beans => {
+                true
+            }
+        }
+    }
+
+    /// Refuses schema changes of what belongs to the server, whoever asks.
+    pub fn guard(&self, permission: Permission) -> Result<(), QueryError> {
+        let Some(keyspace) = self.data_keyspace().filter(|keyspace| is_system_name(keyspace)) else {
+            return Ok(());
+        };
+        if !matches!(permission, Create | Alter | Drop) {
+            return Ok(());
+        }
+        if is_local_system_name(keyspace) {
+            return Err(QueryError::Unauthorized(format!("{keyspace} keyspace is not user-modifiable.")));
+        }
+        match (permission, self) {
+            (Alter, Resource::Keyspace(_)) => Ok(()),
+            _ => Err(QueryError::Unauthorized(format!("Cannot {} {self}", permission.name()))),
+        }
+    }
+}
+
+/// Tables that everybody may read: drivers and tools need them.
+pub fn is_readable_by_all(keyspace: &str, table: &str) -> bool {
+    match keyspace {
+        "system" => matches!(table, "local" | "peers" | "peers_v2" | "size_estimates" | "table_estimates"),
+        "system_schema" | "system_traces" | "system_virtual_schema" => true,
+        _ => false,
+    }
+}
+
+impl fmt::Display for Resource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Resource::Data => f.write_str("<all keyspaces>"),
+            Resource::Keyspace(keyspace) => write!(f, "<keyspace {keyspace}>"),
+            Resource::AllTables(keyspace) => write!(f, "<all tables in {keyspace}>"),
+            Resource::Table(keyspace, table) => write!(f, "<table {keyspace}.{table}>"),
+            Resource::Roles => f.write_str("<all roles>"),
+            Resource::Role(role) => write!(f, "<role {role}>"),
+            Resource::Functions => f.write_str("<all functions>"),
+            Resource::FunctionsIn(keyspace) => write!(f, "<all functions in {keyspace}>"),
+            Resource::Function { keyspace, signature } => write!(f, "<function {keyspace}.{signature}>"),
+            Resource::Beans => f.write_str("<all mbeans>"),
+            Resource::Bean(bean) => write!(f, "<mbean {bean}>"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stored_names_are_read_back() {
+        let all = [
+            Resource::Data,
+            Resource::Keyspace("ks".into()),
+            Resource::AllTables("ks".into()),
+            Resource::Table("ks".into(), "t".into()),
+            Resource::Roles,
+            Resource::Role("a/b".into()),
+            Resource::Functions,
+            Resource::FunctionsIn("ks".into()),
+            Resource::Beans,
+            Resource::Bean("org.x:type=*".into()),
+        ];
+        for resource in all {
+            assert_eq!(Resource::stored(&resource.name()), Some(resource));
+        }
+        assert_eq!(Resource::stored("functions/ks/f[Int32Type]"), None);
+        assert_eq!(Resource::stored("nonsense"), None);
+    }
+
+    #[test]
+    fn a_table_has_four_places_to_be_granted() {
+        let names: Vec<String> = Resource::Table("ks".into(), "t".into()).chain().map(|r| r.name()).collect();
+        assert_eq!(names, ["data/ks/t", "data/ks/*", "data/ks", "data"]);
+    }
+}

@@ -1,0 +1,19 @@
+//! The neutral middle: what every dialect needs and none of them owns.
+//!
+//! The catalogue that all shards share and how it changes, builds of indexes and views, identifiers, grants, and the
+//! runtime of one shard. A dialect (CQL, DynamoDB) binds its own language to `query` plans and runs them here. Nothing in
+//! this crate parses a statement or knows a wire protocol.
+
+pub mod builds;
+pub mod catalogue;
+mod error;
+pub mod grants;
+pub mod ids;
+pub mod review;
+mod runtime;
+pub mod shape;
+pub mod traffic;
+mod view;
+
+pub use error::query_error;
+pub use runtime::Runtime;

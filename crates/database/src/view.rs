@@ -1,0 +1,70 @@
+//! Materialized views as a store must know them.
+
+use query::QueryError;
+use schema::{Catalogue, Table};
+use std::sync::Arc;
+use store::view::{ViewCondition, ViewConfig};
+
+/// The views of a table that are kept in step with it.
+pub fn configs(catalogue: &Catalogue, base: &Table) -> Result<Vec<ViewConfig>, QueryError> {
+    let Some(keyspace) = catalogue.keyspace(&base.keyspace) else { return Ok(Vec::new()) };
+    let enabled = |table: &&Arc<Table>| table.view.as_ref().is_some_and(|view| view.disabled.is_none());
+    let config = |view: &Arc<Table>| {
+        config(base, view).map_err(|fault| {
+            let (keyspace, name) = (&view.keyspace, &view.name);
+            QueryError::Invalid(format!("The materialized view {keyspace}.{name} cannot be kept: {fault}"))
+        })
+    };
+    keyspace.views_of(base).filter(enabled).map(config).collect()
+}
+
+/// How the store keeps one view in step with its base. The error says why nobody could.
+pub fn config(base: &Table, view: &Table) -> Result<ViewConfig, String> {
+    let mut conditions = Vec::new();
+    for restriction in view.view.iter().flat_map(|definition| &definition.restrictions) {
+        let text = restriction.text();
+        let tests =
+            restriction.tests.as_ref().ok_or_else(|| format!("nobody has read its condition {text}"))?;
+        if tests.is_empty() {
+            continue;
+        }
+        let column = |name: &Arc<str>| query::view::key_column(base, base.column(name)?);
+        let columns = restriction.columns.iter().map(column).collect::<Option<Vec<_>>>();
+        let columns =
+            columns.ok_or_else(|| format!("{text} is about a column that its table does not have"))?;
+        for test in tests {
+            if test.alternatives.iter().any(|values| values.len() != columns.len()) {
+                return Err(format!("{text} compares other than {} values", columns.len()));
+            }
+            conditions.push(ViewCondition {
+                columns: columns.clone(),
+                comparison: test.comparison,
+                alternatives: test.alternatives.clone(),
+            });
+        }
+    }
+    query::view::config(base, view, conditions).ok_or_else(|| "its table lacks a column of its key".into())
+}
+
+/// The catalogue with every view disabled that cannot be kept in step with its base, so that it keeps nothing else from being
+/// served. A disabled view stays disabled: it has missed writes.
+pub fn disable_damaged(mut catalogue: Catalogue) -> Catalogue {
+    for keyspace in catalogue.keyspaces.values_mut() {
+        let damaged = |view: &Arc<Table>| {
+            let definition = view.view.as_ref().filter(|definition| definition.disabled.is_none())?;
+            let fault = match keyspace.table(&definition.base) {
+                Some(base) => config(base, view).err()?,
+                None => "its table is gone".to_string(),
+            };
+            Some((view.name.clone(), fault))
+        };
+        let damaged: Vec<_> = keyspace.tables.values().filter_map(damaged).collect();
+        for (name, fault) in damaged {
+            tracing::error!(keyspace = %keyspace.name, view = %name, %fault, "a materialized view is disabled: drop it and create it again");
+            let keyspace = Arc::make_mut(keyspace);
+            let Some(view) = keyspace.tables.get_mut(&name) else { continue };
+            Arc::make_mut(view).view.iter_mut().for_each(|view| view.disabled = Some(fault.clone()));
+        }
+    }
+    catalogue
+}

@@ -1,0 +1,143 @@
+//! How the statements use a table: literals that are the same everywhere, what expires, what is deleted, what reads know.
+
+use crate::catalogue::{Access, Catalogue, Limit, Table, Verb};
+use crate::vocabulary::Meaning;
+use cql_syntax::ast::RelationOp;
+
+/// What all statements on one table have in common.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Usage {
+    /// Columns of the partition key that every statement here gives one and the same constant.
+    pub constants: Vec<(String, String)>,
+    /// A column of the partition key that one INSERT gives a constant and another binds: a copy of everything under one key.
+    pub copied_under: Option<(String, String)>,
+    /// Every INSERT has a TTL.
+    pub always_expires: bool,
+    /// The longest TTL of the statements, when all are numbers.
+    pub ttl_days: Option<f64>,
+    pub inserts: usize,
+    pub reads: usize,
+    pub updates: usize,
+    /// A read takes all rows of a partition.
+    pub reads_whole: bool,
+    /// Whole partitions, single rows, or ranges of rows are deleted.
+    pub drops_partitions: bool,
+    pub drops_rows: bool,
+    pub drops_ranges: bool,
+    /// Columns outside the partition key to which every read of it gives one value.
+    pub known_by_reads: Vec<String>,
+}
+
+impl Usage {
+    pub fn of(catalogue: &Catalogue, at: usize, table: &Table) -> Usage {
+        let accesses: Vec<&Access> = catalogue.accesses_of(at).collect();
+        let count = |verb: Verb| accesses.iter().filter(|a| a.verb == verb).count();
+        let inserts: Vec<&&Access> = accesses.iter().filter(|a| a.verb == Verb::Insert).collect();
+        let mut usage = Usage {
+            inserts: inserts.len(),
+            reads: count(Verb::Select),
+            updates: count(Verb::Update),
+            always_expires: !inserts.is_empty() && inserts.iter().all(|a| a.has_ttl),
+            known_by_reads: known_by_reads(table, &accesses),
+            reads_whole: accesses.iter().any(|a| reads_whole(table, a)),
+            ..Usage::default()
+        };
+        if usage.always_expires {
+            let days: Option<Vec<f64>> = inserts.iter().map(|a| a.ttl_days).collect();
+            usage.ttl_days = days.and_then(|days| days.into_iter().reduce(f64::max));
+        }
+        for access in accesses.iter().filter(|a| a.verb == Verb::Delete && a.deletes_rows) {
+            match deleted(table, access) {
+                Deleted::Partition => usage.drops_partitions = true,
+                Deleted::Row => usage.drops_rows = true,
+                Deleted::Range => usage.drops_ranges = true,
+            }
+        }
+        usage.literals(table, &accesses);
+        usage
+    }
+
+    /// What literals say about the partition key.
+    fn literals(&mut self, table: &Table, accesses: &[&Access]) {
+        for column in table.partition_columns() {
+            if matches!(column.meaning, Meaning::Time | Meaning::TimeBucket(_)) {
+                continue;
+            }
+            let mut values: Vec<&str> = Vec::new();
+            let mut bound = false;
+            // A statement that binds its other values is the application's; one of literals only is an example.
+            let mut built_in = false;
+            let mut bound_insert = false;
+            let mut built_in_insert = None;
+            for access in accesses {
+                let given = access.point(&column.name).is_some()
+                    || access.assigned.iter().any(|(name, _)| *name == column.name);
+                match access.constant_of(&column.name) {
+                    Some(value) => {
+                        values.push(value);
+                        let binds = access.binds_beside(&column.name);
+                        built_in |= binds && !access.is_read();
+                        if access.verb == Verb::Insert && binds {
+                            built_in_insert = Some(value);
+                        }
+                    }
+                    None => {
+                        bound |= given;
+                        bound_insert |= given && access.verb == Verb::Insert;
+                    }
+                }
+            }
+            values.sort_unstable();
+            values.dedup();
+            if let ([value], false, true) = (values.as_slice(), bound, built_in) {
+                self.constants.push((column.name.clone(), (*value).to_string()));
+            } else if let (Some(value), true) = (built_in_insert, bound_insert) {
+                self.copied_under = Some((column.name.clone(), value.to_string()));
+            }
+        }
+    }
+
+    pub fn is_constant(&self, column: &str) -> bool {
+        self.constants.iter().any(|(name, _)| name == column)
+    }
+}
+
+enum Deleted {
+    Partition,
+    Row,
+    Range,
+}
+
+fn deleted(table: &Table, access: &Access) -> Deleted {
+    if table.clustering.is_empty() || table.clustering_columns().all(|c| access.point(&c.name).is_some()) {
+        return Deleted::Row;
+    }
+    let inside = table.clustering_columns().any(|c| {
+        access.restrictions.iter().any(|r| r.columns.contains(&c.name) && r.op != RelationOp::IsNotNull)
+    });
+    if inside { Deleted::Range } else { Deleted::Partition }
+}
+
+fn reads_whole(table: &Table, access: &Access) -> bool {
+    let by_key = table.partition_columns().all(|c| access.point(&c.name).is_some());
+    access.is_read()
+        && by_key
+        && access.limit == Limit::None
+        && !table
+            .clustering_columns()
+            .any(|c| c.meaning == Meaning::Identity && access.point(&c.name).is_some())
+}
+
+fn known_by_reads(table: &Table, accesses: &[&Access]) -> Vec<String> {
+    let reads: Vec<&&Access> = accesses
+        .iter()
+        .filter(|a| a.is_read() && table.partition_columns().all(|c| a.point(&c.name).is_some()))
+        .collect();
+    if reads.is_empty() {
+        return Vec::new();
+    }
+    let is_known = |name: &str| {
+        reads.iter().all(|a| a.point(name).is_some_and(|r| r.op == RelationOp::Eq && r.columns.len() == 1))
+    };
+    table.clustering_columns().filter(|c| is_known(&c.name)).map(|c| c.name.clone()).collect()
+}

@@ -1,0 +1,399 @@
+//! PartiQL: statements run as the requests that they mean.
+
+use super::answer::{self, Consumed};
+use super::item::shown;
+use super::layout::internal;
+use super::page::Page;
+use super::table::OpenTable;
+use super::transact::{Action, Outcome, Reason, cancelled};
+use super::write::Change;
+use super::{Caller, Dynamo};
+use crate::capacity::{self, Consistency};
+use crate::document::{self, Document};
+use crate::error::{ApiError, ErrorName};
+use crate::expression::KeyTest;
+use crate::json::{self, Writer};
+use crate::messages::Rule;
+use crate::partiql::{self, Columns, Options, Parsed, Plan};
+use crate::request::{
+    BatchExecuteStatement, ExecuteStatement, ExecuteTransaction, Query, ReadOptions, ReturnCapacity,
+    Statement, TransactGet, WriteOptions,
+};
+use crate::value::Item;
+use database::grants::Permission;
+use std::sync::Arc;
+use store::Store;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// What one statement gave.
+#[derive(Default)]
+struct Ran {
+    /// Items as JSON, with commas between them.
+    items: Vec<u8>,
+    last: Option<Item>,
+    consumed: Option<Consumed>,
+}
+
+impl<S: Store> Dynamo<S> {
+    pub(super) async fn execute_statement(
+        &self,
+        caller: &Caller<'_>,
+        execute: ExecuteStatement,
+    ) -> Result<Vec<u8>, ApiError> {
+        let ExecuteStatement { statement, next_token, limit, return_capacity } = execute;
+        let digest = digest_of(&statement);
+        let start = next_token.as_deref().map(|token| read_token(token, digest)).transpose()?;
+        let parsed = partiql::parse(&statement)?;
+        let options = Options {
+            consistent: statement.consistent,
+            limit,
+            return_capacity,
+            item_on_failure: statement.item_on_failure,
+        };
+        let ran = self.run_statement(caller, &parsed, options, start).await?;
+        let mut out = Vec::with_capacity(ran.items.len() + 64);
+        let mut object = Writer::object(&mut out);
+        let list = object.key("Items");
+        list.push(b'[');
+        list.extend_from_slice(&ran.items);
+        list.push(b']');
+        if let Some(last) = &ran.last {
+            object.string("NextToken", &token_text(last, digest));
+            object.item("LastEvaluatedKey", last);
+        }
+        if let Some(consumed) = &ran.consumed {
+            consumed.write(&mut object, return_capacity);
+        }
+        object.end();
+        Ok(out)
+    }
+
+    async fn run_statement(
+        &self,
+        caller: &Caller<'_>,
+        parsed: &Parsed,
+        options: Options,
+        start: Option<Item>,
+    ) -> Result<Ran, ApiError> {
+        let permission = if parsed.is_read() { Permission::Select } else { Permission::Modify };
+        let table = self.open_for(caller, permission, parsed.table())?;
+        match parsed.plan(&table.definition, options)? {
+            Plan::Query(mut query) => {
+                query.read.start_key = start;
+                let page = self.query_page(caller, &table, &query, columns(parsed)).await?;
+                Ok(self.ran(&table, &query.read, page))
+            }
+            Plan::Scan(mut scan) => {
+                scan.read.start_key = start;
+                let page = self.scan_page(caller, &table, &scan, columns(parsed)).await?;
+                Ok(self.ran(&table, &scan.read, page))
+            }
+            Plan::Insert(put) => {
+                let change = Change::Put(put.item);
+                self.run_write(caller, parsed.table(), change, &put.options).await.map_err(
+                    |error| match error.name() {
+                        ErrorName::ConditionalCheckFailed => Rule::StatementDuplicate.refuse(&[]),
+                        _ => error,
+                    },
+                )
+            }
+            Plan::Update(update) => {
+                let change = Change::Update { key: update.key, update: update.update };
+                self.run_write(caller, parsed.table(), change, &update.options).await
+            }
+            Plan::Delete(delete) => {
+                self.run_write(caller, parsed.table(), Change::Delete(delete.key), &delete.options).await
+            }
+            Plan::Check { .. } => {
+                Err(ApiError::validation("EXISTS can only be used in ExecuteTransaction write requests."))
+            }
+        }
+    }
+
+    fn ran(&self, table: &OpenTable, read: &ReadOptions, page: Page) -> Ran {
+        let consumed = self.page_consumed(table, read, &page);
+        Ran { items: page.items, last: page.last, consumed: Some(consumed) }
+    }
+
+    async fn run_write(
+        &self,
+        caller: &Caller<'_>,
+        table: &str,
+        change: Change,
+        options: &WriteOptions,
+    ) -> Result<Ran, ApiError> {
+        let (table, written) = self.write_one(caller, table, change, options, false).await?;
+        let mut items = Vec::new();
+        if let Some(item) = shown(options.return_values, &written) {
+            json::write_item(item, &mut items);
+        }
+        Ok(Ran { items, last: None, consumed: Some(Consumed::write_of(&table, &written, 1.0)) })
+    }
+
+    pub(super) async fn batch_statements(
+        &self,
+        caller: &Caller<'_>,
+        batch: BatchExecuteStatement,
+    ) -> Result<Vec<u8>, ApiError> {
+        let parsed: Vec<Result<Parsed, ApiError>> = batch.statements.iter().map(partiql::parse).collect();
+        let reads = parsed.iter().flatten().filter(|parsed| parsed.is_read()).count();
+        if reads > 0 && reads < parsed.iter().flatten().count() {
+            return Err(Rule::StatementBatchMixed.refuse(&[]));
+        }
+        let mut consumed = Vec::new();
+        let mut out = Vec::new();
+        let mut object = Writer::object(&mut out);
+        let list = object.key("Responses");
+        list.push(b'[');
+        for (nth, (parsed, statement)) in parsed.into_iter().zip(&batch.statements).enumerate() {
+            if nth > 0 {
+                list.push(b',');
+            }
+            let mut response = Writer::object(list);
+            let name = parsed.as_ref().map(|parsed| parsed.table().to_string()).ok();
+            match self.run_of_batch(caller, parsed, statement).await {
+                Ok(ran) => {
+                    response.string("TableName", &name.unwrap_or_default());
+                    if !ran.items.is_empty() {
+                        response.key("Item").extend_from_slice(&ran.items);
+                    }
+                    if let Some(one) = ran.consumed {
+                        answer::gather(&mut consumed, one);
+                    }
+                }
+                Err(error) => {
+                    let mut fault = response.nested("Error");
+                    fault.string("Code", code_of(error.name()));
+                    fault.string("Message", error.message());
+                    if let Some(item) = error.extra("Item") {
+                        fault.key("Item").extend_from_slice(item);
+                    }
+                    fault.end();
+                    if let Some(name) = name {
+                        response.string("TableName", &name);
+                    }
+                }
+            }
+            response.end();
+        }
+        list.push(b']');
+        answer::capacity_list(&mut object, batch.return_capacity, &consumed);
+        object.end();
+        Ok(out)
+    }
+
+    async fn run_of_batch(
+        &self,
+        caller: &Caller<'_>,
+        parsed: Result<Parsed, ApiError>,
+        statement: &Statement,
+    ) -> Result<Ran, ApiError> {
+        let parsed = parsed?;
+        let options = Options {
+            consistent: statement.consistent,
+            item_on_failure: statement.item_on_failure,
+            ..Options::default()
+        };
+        if parsed.is_read() {
+            let table = self.open_for(caller, Permission::Select, parsed.table())?;
+            let plan = parsed.plan(&table.definition, options)?;
+            if !matches!(&plan, Plan::Query(query) if whole_key(&table, query).is_some()) {
+                return Err(Rule::StatementBatchKey.refuse(&[]));
+            }
+        }
+        self.run_statement(caller, &parsed, options, None).await
+    }
+
+    pub(super) async fn transact_statements(
+        &self,
+        caller: &Caller<'_>,
+        execute: ExecuteTransaction,
+    ) -> Result<Vec<u8>, ApiError> {
+        let mut parsed = Vec::with_capacity(execute.statements.len());
+        for (nth, statement) in execute.statements.iter().enumerate() {
+            let one = partiql::parse(statement)?;
+            if one.returning().is_some() {
+                return Err(Rule::StatementTransactionReturning.refuse(&[&(nth + 1).to_string()]));
+            }
+            parsed.push(one);
+        }
+        let mut missing = false;
+        let mut reasons = Vec::with_capacity(parsed.len());
+        let mut tables = Vec::with_capacity(parsed.len());
+        for one in &parsed {
+            match self.open(one.table()) {
+                Ok(table) => {
+                    tables.push(table);
+                    reasons.push(Reason::none());
+                }
+                Err(error) => {
+                    missing = true;
+                    reasons.push(Reason {
+                        code: "ResourceNotFound",
+                        message: Some(error.message().to_string()),
+                        item: None,
+                    });
+                }
+            }
+        }
+        if missing {
+            return Err(cancelled(&reasons));
+        }
+        if parsed.iter().all(Parsed::is_read) {
+            return self.transact_reads(caller, &execute, &parsed, &tables).await;
+        }
+        if parsed.iter().any(Parsed::is_read) {
+            return Err(Rule::StatementBatchMixed.refuse(&[]));
+        }
+        let mut actions = Vec::with_capacity(parsed.len());
+        for ((one, table), statement) in parsed.iter().zip(&tables).zip(&execute.statements) {
+            let options = Options { item_on_failure: statement.item_on_failure, ..Options::default() };
+            actions.push(action_of(one.plan(&table.definition, options)?, table, statement)?);
+        }
+        let (tables, outcome) =
+            self.write_all(caller, &actions, execute.token.as_deref(), execute.digest, false).await?;
+        let mut consumed = Vec::new();
+        match outcome {
+            Outcome::Done(written) => {
+                for (table, written) in tables.iter().zip(&written) {
+                    let mut one = Consumed::write_of(table, written, 2.0);
+                    one.kind = Some("WriteCapacityUnits");
+                    answer::gather(&mut consumed, one);
+                }
+            }
+            Outcome::Replayed(sizes) => {
+                for (table, size) in tables.iter().zip(sizes) {
+                    let mut one = Consumed::table(table, capacity::read(size, Consistency::Transaction));
+                    one.kind = Some("ReadCapacityUnits");
+                    answer::gather(&mut consumed, one);
+                }
+            }
+        }
+        let mut out = Vec::new();
+        let mut object = Writer::object(&mut out);
+        object.list("Responses", &actions, |_, out| out.extend_from_slice(b"{}"));
+        answer::capacity_list(&mut object, execute.return_capacity, &consumed);
+        object.end();
+        Ok(out)
+    }
+
+    async fn transact_reads(
+        &self,
+        caller: &Caller<'_>,
+        execute: &ExecuteTransaction,
+        parsed: &[Parsed],
+        tables: &[Arc<OpenTable>],
+    ) -> Result<Vec<u8>, ApiError> {
+        let mut gets = Vec::with_capacity(parsed.len());
+        for (one, table) in parsed.iter().zip(tables) {
+            let key = match one.plan(&table.definition, Options::default())? {
+                Plan::Query(query) => whole_key(table, &query),
+                _ => None,
+            };
+            let key = key.ok_or_else(|| Rule::StatementNoKey.refuse(&[]))?;
+            gets.push(TransactGet { table: one.table().to_string(), key, projection: None });
+        }
+        let (tables, documents) = self.get_all(caller, &gets).await?;
+        let mut consumed = Vec::new();
+        let mut out = Vec::new();
+        let mut object = Writer::object(&mut out);
+        let list = object.key("Responses");
+        list.push(b'[');
+        for (nth, ((table, found), one)) in tables.iter().zip(&documents).zip(parsed).enumerate() {
+            if nth > 0 {
+                list.push(b',');
+            }
+            let mut response = Writer::object(list);
+            let document = found.as_deref().map(Document::new).transpose().map_err(internal)?;
+            let size = document.as_ref().map_or(0, |document| document.size());
+            if let Some(document) = document {
+                let item = document.decode().map_err(internal)?;
+                let item = columns(one).map_or_else(|| item.clone(), |columns| columns.apply(&item));
+                response.item("Item", &item);
+            }
+            response.end();
+            if execute.return_capacity != ReturnCapacity::None {
+                let mut one = Consumed::table(table, capacity::read(size, Consistency::Transaction));
+                one.kind = Some("ReadCapacityUnits");
+                answer::gather(&mut consumed, one);
+            }
+        }
+        list.push(b']');
+        answer::capacity_list(&mut object, execute.return_capacity, &consumed);
+        object.end();
+        Ok(out)
+    }
+}
+
+fn columns(parsed: &Parsed) -> Option<&Columns> {
+    match parsed {
+        Parsed::Select(select) => select.columns.as_ref(),
+        _ => None,
+    }
+}
+
+fn action_of(plan: Plan, table: &OpenTable, statement: &Statement) -> Result<Action, ApiError> {
+    let (change, condition, is_insert) = match plan {
+        Plan::Insert(put) => (Change::Put(put.item), put.options.condition, true),
+        Plan::Update(update) => {
+            (Change::Update { key: update.key, update: update.update }, update.options.condition, false)
+        }
+        Plan::Delete(delete) => (Change::Delete(delete.key), delete.options.condition, false),
+        Plan::Check { key, condition } => (Change::Check(key), Some(condition), false),
+        Plan::Query(_) | Plan::Scan(_) => return Err(Rule::StatementBatchMixed.refuse(&[])),
+    };
+    let (table, item_on_failure) = (table.definition.name.clone(), statement.item_on_failure);
+    Ok(Action { table, change, condition, item_on_failure, is_insert })
+}
+
+/// The key of the one item that a query of the table can find.
+fn whole_key(table: &OpenTable, query: &Query) -> Option<Item> {
+    if query.read.index.is_some() {
+        return None;
+    }
+    let mut key = Item::new();
+    for (name, test) in &query.key_condition.tests {
+        let KeyTest::Equal(value) = test else { return None };
+        key.insert(name.as_str(), value.clone());
+    }
+    (key.len() == table.definition.key.attributes().count()).then_some(key)
+}
+
+/// What a token is bound to.
+fn digest_of(statement: &Statement) -> u64 {
+    xxh3_64(format!("{}\0{:?}", statement.text, statement.parameters).as_bytes())
+}
+
+fn token_text(last: &Item, digest: u64) -> String {
+    let mut bytes = digest.to_be_bytes().to_vec();
+    bytes.extend_from_slice(&document::encode(last));
+    let mut text = Vec::new();
+    json::encode_base64(&bytes, &mut text);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+fn read_token(token: &str, digest: u64) -> Result<Item, ApiError> {
+    let invalid = || Rule::StatementTokenInvalid.refuse(&[]);
+    let bytes = json::decode_base64(token.as_bytes()).map_err(|_| invalid())?;
+    let (of, key) = bytes.split_first_chunk::<8>().ok_or_else(invalid)?;
+    let key = document::decode(key).map_err(|_| invalid())?;
+    if u64::from_be_bytes(*of) != digest {
+        return Err(Rule::StatementTokenMismatch.refuse(&[]));
+    }
+    Ok(key)
+}
+
+/// The short word that a batch has for an error.
+fn code_of(name: ErrorName) -> &'static str {
+    match name {
+        ErrorName::ConditionalCheckFailed => "ConditionalCheckFailed",
+        ErrorName::ItemCollectionSizeLimitExceeded => "ItemCollectionSizeLimitExceeded",
+        ErrorName::ProvisionedThroughputExceeded => "ProvisionedThroughputExceeded",
+        ErrorName::Throttling => "ThrottlingError",
+        ErrorName::InternalServer => "InternalServerError",
+        ErrorName::ResourceNotFound => "ResourceNotFound",
+        ErrorName::AccessDenied => "AccessDenied",
+        ErrorName::DuplicateItem => "DuplicateItem",
+        _ => "ValidationError",
+    }
+}

@@ -1,0 +1,63 @@
+//! `partita patterns`: what a running server is asked, as access patterns to keep, review and hold it to.
+
+use super::Failure;
+use super::server_at::ServerAt;
+use clap::Args;
+
+const HELP: &str = "\
+A review of an existing application in two commands, with its schema beside it:
+  cqlsh -e 'DESCRIBE KEYSPACE app' > app.cql && partita patterns --keyspace app >> app.cql
+  partita review app.cql";
+
+#[derive(Args)]
+#[command(after_help = HELP)]
+pub struct PatternsOptions {
+    #[command(flatten)]
+    server: ServerAt,
+    /// Only of this keyspace
+    #[arg(long, value_name = "NAME")]
+    keyspace: Option<String>,
+    /// Leave out what was called less often
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    calls: u64,
+}
+
+pub fn run(options: &PatternsOptions) -> Result<(), Failure> {
+    let mut client = options.server.connect()?;
+    let failed = |error: client::ClientError| Failure::Failed(error.to_string());
+    let declared = client
+        .texts(
+            "SELECT keyspace_name, create_statement, calls, status, detail FROM system_views.access_patterns",
+        )
+        .map_err(failed)?;
+    let others = client
+        .texts("SELECT keyspace_name, declare, calls, class, rows_per_call FROM system_views.unmatched_statements")
+        .map_err(failed)?;
+    let wanted = |row: &&std::collections::BTreeMap<String, String>| {
+        let keyspace = row.get("keyspace_name").map(String::as_str).unwrap_or_default();
+        options.keyspace.as_deref().is_none_or(|only| only == keyspace)
+    };
+    let text = |row: &std::collections::BTreeMap<String, String>, column: &str| {
+        row.get(column).cloned().unwrap_or_default()
+    };
+    let mut count = 0;
+    for row in declared.iter().filter(wanted) {
+        count += 1;
+        let detail = row.get("detail").map(|detail| format!(" ({detail})")).unwrap_or_default();
+        println!("-- declared, called {} times: {}{detail}", text(row, "calls"), text(row, "status"));
+        println!("{}\n", text(row, "create_statement"));
+    }
+    let mut seen: Vec<_> = others.iter().filter(wanted).collect();
+    seen.sort_by_key(|row| std::cmp::Reverse(text(row, "calls").parse::<u64>().unwrap_or(0)));
+    for row in seen {
+        let calls: u64 = text(row, "calls").parse().unwrap_or(0);
+        let Some(declare) = row.get("declare").filter(|_| calls >= options.calls) else { continue };
+        count += 1;
+        println!("-- not declared, called {calls} times, {}", text(row, "class"));
+        println!("{declare}\n");
+    }
+    if count == 0 {
+        eprintln!("{} has not been asked anything yet", options.server.name());
+    }
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! Every repair that the review prints for real schemas runs on Partita. That it takes no name of the schema it repairs is
+//! tested where the repairs are made.
+
+use partita::{Database, Durability, Options};
+use std::path::Path;
+
+/// Statements of a script without comments.
+fn statements(cql: &str) -> Vec<String> {
+    let without: Vec<&str> = cql.lines().filter(|line| !line.trim_start().starts_with("--")).collect();
+    without.join("\n").split(';').map(|s| s.trim().to_string()).filter(|s| !s.is_empty()).collect()
+}
+
+#[test]
+fn every_repair_of_the_evidence_runs() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../design/tests/evidence/learning");
+    let dir = tempfile::tempdir().expect("a folder");
+    let options = Options { dir: dir.path().to_path_buf(), shards: 1, durability: Durability::Periodic };
+    let database = Database::open_with(options).expect("a database");
+    let mut paths: Vec<_> =
+        std::fs::read_dir(folder).expect("evidence").map(|entry| entry.expect("entry").path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|e| e == "cql"));
+    paths.sort();
+    let (mut projects, mut made) = (0, 0);
+    for path in paths {
+        let text = std::fs::read_to_string(&path).expect("schema");
+        let keyspace = format!("p{projects}");
+        projects += 1;
+        let run = |statement: &str| {
+            if let Err(error) = database.execute(statement, ()) {
+                panic!("{}: {error}\n{statement}", path.display());
+            }
+        };
+        run(&format!(
+            "CREATE KEYSPACE {keyspace} WITH replication = {{'class': 'SimpleStrategy', 'replication_factor': 1}} AND review = 'off'"
+        ));
+        let review = design::review([("schema.cql", format!("USE {keyspace};\n{text}"))]);
+        let mut done: Vec<&str> = Vec::new();
+        for finding in &review.findings {
+            if done.contains(&finding.fix.as_str()) {
+                continue;
+            }
+            done.push(&finding.fix);
+            for statement in statements(&finding.fix) {
+                run(&statement);
+                made += 1;
+            }
+        }
+    }
+    database.close().expect("closed");
+    assert!(projects >= 40, "{projects}");
+    assert!(made >= 60, "only {made} statements of repairs ran");
+    eprintln!("{made} statements of repairs of {projects} projects ran");
+}

@@ -1,0 +1,168 @@
+//! Accepting connections and giving each to a shard; the same for every listener that shards serve.
+//!
+//! The first shard accepts for all: on the ordinary port it deals connections out in turn, on the
+//! shard-aware port the client's source port says which shard it wants (port mod shards), as
+//! ScyllaDB's drivers expect.
+
+mod places;
+
+pub use places::{Full, Place, Places, PlacesMax};
+
+use crate::seldom::Seldom;
+use crate::shard::{Shard, Shared};
+use crate::stream::Stream;
+use crate::tls::Certificates;
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use tokio::sync::mpsc;
+
+/// Connections that wait in the kernel to be accepted.
+const BACKLOG: i32 = 1024;
+
+/// After a failed accept, so that a shortage of file descriptors does not become a busy loop.
+const ACCEPT_PAUSE: std::time::Duration = std::time::Duration::from_millis(10);
+
+/// A connection on its way to its shard.
+pub struct Arrival {
+    pub socket: TcpStream,
+    pub address: SocketAddr,
+    /// Counts the connection until it ends.
+    pub place: Place,
+    pub serve: Serve,
+}
+
+/// A socket that clients connect to, and what is spoken there.
+pub struct Listener {
+    pub socket: TcpListener,
+    pub spread: Spread,
+    pub serve: Serve,
+}
+
+/// Serves one client on its shard until it leaves, in the protocol of its listener.
+pub type Serve = fn(Rc<Shard>, Stream, SocketAddr, Place) -> Served;
+
+pub type Served = Pin<Box<dyn Future<Output = ()>>>;
+
+/// Binds a listening socket.
+pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    use socket2::{Domain, Protocol, Socket, Type};
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_reuse_address(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    Ok(socket.into())
+}
+
+/// How arrivals are spread over shards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spread {
+    InTurn,
+    BySourcePort,
+}
+
+/// Accepts until the shards are gone; runs on one shard for all.
+pub async fn accept_forever(
+    listener: Listener,
+    shards: Vec<mpsc::UnboundedSender<Arrival>>,
+    places: Places,
+    shared: Arc<Shared>,
+) {
+    let Listener { socket, spread, serve } = listener;
+    let listener = socket.set_nonblocking(true).and_then(|()| tokio::net::TcpListener::from_std(socket));
+    let listener = match listener {
+        Ok(listener) => listener,
+        Err(error) => return tracing::error!(%error, "the listener cannot be used"),
+    };
+    let mut next = 0usize;
+    loop {
+        let accepted =
+            listener.accept().await.and_then(|(socket, address)| Ok((socket.into_std()?, address)));
+        let (socket, address) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                // Out of file descriptors, or the client left already: neither ends the server.
+                accept_failed(&error);
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+                continue;
+            }
+        };
+        places.let_out().await;
+        let place = match places.take(address.ip()) {
+            Ok(place) => place,
+            Err(full) => {
+                shared.refused_connections.fetch_add(1, Ordering::Relaxed);
+                refused(address, full, places.max());
+                continue;
+            }
+        };
+        let shard = match spread {
+            Spread::InTurn => next % shards.len(),
+            Spread::BySourcePort => address.port() as usize % shards.len(),
+        };
+        next = next.wrapping_add(1);
+        if shards[shard].send(Arrival { socket, address, place, serve }).is_err() {
+            return;
+        }
+    }
+}
+
+/// Serves what arrives on this shard.
+pub async fn serve_arrivals(
+    shard: Rc<Shard>,
+    mut arrivals: mpsc::UnboundedReceiver<Arrival>,
+    tls: Option<Certificates>,
+) {
+    while let Some(arrival) = arrivals.recv().await {
+        let (shard, tls) = (shard.clone(), tls.clone());
+        tokio::task::spawn_local(async move {
+            let Arrival { socket, address, mut place, serve } = arrival;
+            let lost = place.lost();
+            let served = async {
+                match open(&shard, socket, tls).await {
+                    Ok(stream) => serve(shard, stream, address, place).await,
+                    Err(error) => tracing::debug!(%address, %error, "connection failed to open"),
+                }
+            };
+            tokio::select! {
+                biased;
+                () = served => {}
+                () = lost => tracing::debug!(%address, "a connection gave its place to another before its client was known"),
+            }
+        });
+    }
+}
+
+/// Anybody can cause these, so they are told seldom.
+pub fn accept_failed(error: &io::Error) {
+    static FAILED: Seldom = Seldom::new();
+    if let Some(left_out) = FAILED.now() {
+        tracing::warn!(%error, left_out, "accept failed");
+    }
+}
+
+pub fn refused(address: SocketAddr, full: Full, max: usize) {
+    static REFUSED: Seldom = Seldom::new();
+    let Some(left_out) = REFUSED.now() else { return };
+    match full {
+        Full::All => {
+            tracing::warn!(%address, max, left_out, "connection refused: too many connections (raise --connections-max)");
+        }
+        Full::Address => {
+            tracing::warn!(%address, left_out, "connection refused: too many from one address (raise --connections-per-address-max)");
+        }
+    }
+}
+
+async fn open(shard: &Shard, socket: TcpStream, tls: Option<Certificates>) -> io::Result<Stream> {
+    socket.set_nonblocking(true)?;
+    socket.set_nodelay(true)?;
+    let socket = tokio::net::TcpStream::from_std(socket)?;
+    let Some(tls) = tls else { return Ok(Stream::Plain(socket)) };
+    let patience = shard.shared.config.limits.handshake_timeout;
+    let stream = tokio::time::timeout(patience, tls.acceptor().accept(socket)).await??;
+    Ok(Stream::Tls(Box::new(stream)))
+}

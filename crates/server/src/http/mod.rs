@@ -1,0 +1,157 @@
+//! The HTTP listener: `/health`, `/metrics` and the console, on a thread of its own so that they can be read while shards are busy.
+//!
+//! Anybody who reaches it may ask, so nothing may wait: a request's head must arrive in time, bodies are refused (but for the console's, which are small), a connection
+//! lives for a bounded time, and there are so many connections and no more. A new one gets the place of the oldest.
+//! Stopping is bounded too.
+
+mod console;
+mod pages;
+
+use crate::accept::{self, Place, Places, PlacesMax};
+use crate::shard::Shared;
+use axum::Router;
+use axum::http::StatusCode;
+use axum::http::header::CONNECTION;
+use axum::response::{IntoResponse, Response};
+use hyper::body::Body;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+/// The head of a request: more is refused.
+const HEAD_BYTES_MAX: usize = 16 << 10;
+/// Threads for what the console asks.
+const ASIDE_MAX: usize = 4;
+/// After a failed accept.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
+/// What is being answered when the server stops has so long to be sent.
+const STOP_PATIENCE: Duration = Duration::from_secs(1);
+
+/// Serves until `stopping` is done.
+pub fn serve(
+    listener: std::net::TcpListener,
+    shared: Arc<Shared>,
+    stopping: impl Future<Output = ()> + Send + 'static,
+) {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(ASIDE_MAX).build();
+    let served = runtime.and_then(|runtime| {
+        runtime.block_on(async {
+            listener.set_nonblocking(true)?;
+            let listener = TcpListener::from_std(listener)?;
+            let (stop, stopped) = watch::channel(());
+            tokio::select! {
+                () = accept_forever(listener, shared, stopped) => {}
+                () = stopping => {}
+            }
+            // Connections hold the other ends until they have ended.
+            stop.send_replace(());
+            let _ = tokio::time::timeout(STOP_PATIENCE, stop.closed()).await;
+            Ok(())
+        })
+    });
+    if let Err(error) = served {
+        let error: std::io::Error = error;
+        tracing::error!(%error, "the http listener failed");
+    }
+}
+
+async fn accept_forever(listener: TcpListener, shared: Arc<Shared>, stopped: watch::Receiver<()>) {
+    let limits = &shared.config.limits;
+    let places = Places::new(PlacesMax { all: limits.http_connections_max, per_address: None });
+    let pages = pages::router(shared.clone()).merge(console::pages(&shared));
+    let router = pages.layer(axum::middleware::from_fn(without_body)).merge(console::door(&shared));
+    loop {
+        let (socket, address) = match listener.accept().await {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                accept::accept_failed(&error);
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+                continue;
+            }
+        };
+        places.let_out().await;
+        match places.take(address.ip()) {
+            Ok(place) => {
+                let limits = Patience { head: limits.http_head_timeout, all: limits.http_connection_timeout };
+                tokio::spawn(converse(socket, place, router.clone(), limits, stopped.clone()));
+            }
+            Err(full) => {
+                shared.refused_connections.fetch_add(1, Ordering::Relaxed);
+                accept::refused(address, full, places.max());
+            }
+        }
+    }
+}
+
+/// How long things may take.
+struct Patience {
+    /// From when a request is awaited until its head is there.
+    head: Duration,
+    /// A whole connection, however many requests it brings.
+    all: Duration,
+}
+
+async fn converse<S: AsyncRead + AsyncWrite + Unpin>(
+    socket: S,
+    mut place: Place,
+    router: Router,
+    patience: Patience,
+    mut stopped: watch::Receiver<()>,
+) {
+    let service = TowerToHyperService::new(router);
+    let mut builder = hyper::server::conn::http1::Builder::new();
+    // A client that has said all it wants is answered all the same.
+    builder
+        .half_close(true)
+        .timer(TokioTimer::new())
+        .header_read_timeout(patience.head)
+        .max_buf_size(HEAD_BYTES_MAX);
+    let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(socket), service));
+    let lost = place.lost();
+    let mut end = std::pin::pin!(async move {
+        tokio::select! {
+            () = lost => {}
+            () = tokio::time::sleep(patience.all) => {}
+        }
+    });
+    let mut stopping = false;
+    loop {
+        tokio::select! {
+            // What ends a connection is the client's business, or said above.
+            _ = &mut connection => return,
+            () = &mut end => return,
+            _ = stopped.changed(), if !stopping => {
+                connection.as_mut().graceful_shutdown();
+                stopping = true;
+            }
+        }
+    }
+}
+
+/// What a connection that sends these bytes is answered, with pages that say nothing; for fuzzing.
+pub async fn answered(bytes: &[u8]) -> Vec<u8> {
+    let page = || async { "ok\n" };
+    let router =
+        Router::new().route("/health", axum::routing::get(page)).route("/metrics", axum::routing::get(page));
+    let router = router.layer(axum::middleware::from_fn(without_body));
+    let places = Places::new(PlacesMax { all: 1, per_address: None });
+    let Ok(place) = places.take([127, 0, 0, 1].into()) else { return Vec::new() };
+    let patience = Patience { head: Duration::from_secs(1), all: Duration::from_secs(1) };
+    let (_running, stopped) = watch::channel(());
+    crate::drive::exchange(bytes, async |stream| converse(stream, place, router, patience, stopped).await)
+        .await
+}
+
+/// No page takes a body: it is neither read nor kept.
+async fn without_body(request: axum::extract::Request, next: axum::middleware::Next) -> Response {
+    if request.body().is_end_stream() {
+        return next.run(request).await;
+    }
+    (StatusCode::PAYLOAD_TOO_LARGE, [(CONNECTION, "close")], "this page takes no body\n").into_response()
+}

@@ -1,0 +1,84 @@
+//! How long a shard's thread is held by one piece of work: the account that fairness is judged by.
+//!
+//! A task wakes up every few milliseconds and looks how late it is. What counts is the processor time that the thread has used
+//! meanwhile: a machine that is busy with something else makes the task late too, but that is nobody's long turn.
+
+use crate::shard::{Shard, Shared};
+use cql::system::Status;
+use database::traffic::RATE_SECONDS;
+use rustix::time::{ClockId, clock_gettime};
+use schema::Catalogue;
+use std::rc::Rc;
+use std::sync::PoisonError;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Between two beats. Longer turns than this are all seen, shorter ones when a beat falls into them.
+const PERIOD: Duration = Duration::from_millis(20);
+
+/// Timers have milliseconds: less is not lateness.
+const GRAIN: Duration = Duration::from_millis(2);
+
+/// Records the turns of others until the shard ends.
+pub async fn beat(shard: Rc<Shard>) {
+    let mut used = thread_time();
+    loop {
+        let due = Instant::now() + PERIOD;
+        tokio::time::sleep_until(due).await;
+        let late = Instant::now().saturating_duration_since(due);
+        let before = std::mem::replace(&mut used, thread_time());
+        let held = late.min(used.saturating_sub(before));
+        if held > GRAIN {
+            shard.metrics().held.record(held.as_micros() as u64);
+        }
+    }
+}
+
+/// Between two looks at which partitions are hot.
+const HEAT_PERIOD: Duration = Duration::from_secs(1);
+
+/// Lets other threads see which partitions of this shard are hot, until the shard ends.
+pub async fn show_heat(shard: Rc<Shard>) {
+    let started = Instant::now();
+    loop {
+        shard.dialect.store.show_heat(started.elapsed().as_millis() as u64);
+        tokio::time::sleep(HEAT_PERIOD).await;
+    }
+}
+
+/// Measures how often statements are called, and remembers since when patterns exceed what they declare.
+pub async fn watch_patterns(shard: Rc<Shard>) {
+    let started = Instant::now();
+    loop {
+        shard.shared.traffic.measure(started.elapsed().as_millis() as u64);
+        let (_, catalogue) = shard.dialect.catalogue();
+        if catalogue.keyspaces.values().any(|keyspace| !keyspace.patterns.is_empty()) {
+            let shared = shard.shared.clone();
+            let now_millis = shard.ids.now_micros() / 1000;
+            // Every pattern is bound again, and there may be many.
+            rt::aside(move || judge_patterns(&shared, &catalogue, now_millis)).await;
+        }
+        tokio::time::sleep(Duration::from_secs(RATE_SECONDS)).await;
+    }
+}
+
+fn judge_patterns(shared: &Shared, catalogue: &Catalogue, now_millis: i64) {
+    let judged = cql::system::judge(catalogue, &shared.traffic.all());
+    let mut breaches = shared.breaches.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = std::mem::take(&mut *breaches);
+    for pattern in judged.into_iter().filter(|pattern| pattern.status == Status::Breached) {
+        let name = (pattern.keyspace.clone(), pattern.name.clone());
+        let since = known.remove(&name).unwrap_or_else(|| {
+            let detail = pattern.detail.join("; ");
+            tracing::warn!(keyspace = %pattern.keyspace, pattern = %pattern.name, detail, "an access pattern exceeds what it declares");
+            now_millis
+        });
+        breaches.insert(name, since);
+    }
+}
+
+/// Processor time that this thread has used.
+fn thread_time() -> Duration {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(now.tv_sec.try_into().unwrap_or(0), now.tv_nsec.try_into().unwrap_or(0))
+}
