@@ -6,6 +6,7 @@ pub mod ddl;
 pub mod describe;
 pub mod explain;
 pub mod immediate;
+pub mod jobs;
 mod open;
 pub mod prepared;
 mod review;

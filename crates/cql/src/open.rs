@@ -42,6 +42,6 @@ fn read_tests(catalogue: &Catalogue, view: &Table) -> Option<Vec<Vec<ViewTest>>>
     let parsed = cql_syntax::parse_statement(&text).ok()?;
     let Statement::Select(select) = &parsed.statement else { return None };
     let scope = Scope { catalogue, keyspace: Some(&base.keyspace) };
-    let tests = bind_view_where(scope, base, &select.relations).ok()?;
+    let tests = bind_view_where(scope, base, &select.relations, definition.projection.is_some()).ok()?;
     (tests.len() == definition.restrictions.len()).then_some(tests)
 }

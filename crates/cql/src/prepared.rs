@@ -26,6 +26,7 @@ pub enum Plan {
     Describe(Box<ast::Describe>),
     Explain(Box<crate::explain::ExplainPlan>),
     Role(Box<RolePlan>),
+    Job(crate::jobs::JobPlan),
 }
 
 /// See the module.
@@ -148,6 +149,12 @@ fn bind_plan(scope: Scope<'_>, statement: &Statement, markers: &mut Markers) -> 
         Statement::Describe(describe) => Plan::Describe(Box::new(describe.clone())),
         Statement::Explain(explain) => {
             Plan::Explain(Box::new(crate::explain::bind(scope, explain, markers)?))
+        }
+        Statement::CheckProjection(_) | Statement::OrderJob(_) => {
+            match crate::jobs::bind(scope, statement)? {
+                Some(job) => Plan::Job(job),
+                None => return Err(QueryError::invalid("This is no statement about jobs")),
+            }
         }
         other => match crate::roles::bind(scope, other)? {
             Some(role) => Plan::Role(Box::new(role)),

@@ -5,7 +5,7 @@
 use crate::ddl::SchemaChange;
 use crate::prepared::{Plan, Prepared};
 use crate::system::SystemTables;
-use crate::{bind::Scope, ddl, describe, explain, roles};
+use crate::{bind::Scope, ddl, describe, explain, jobs, roles};
 use cql_syntax::ast::Statement;
 use database::Runtime;
 use database::catalogue::SharedCatalogue;
@@ -189,6 +189,7 @@ impl<S: Store> Dialect<S> {
                 Response::Rows(rows.await?)
             }
             Plan::Explain(plan) => Response::Rows(explain::execute(plan)),
+            Plan::Job(plan) => rows_or_void(jobs::execute(self, plan, ctx.request.now_micros).await?),
             Plan::Role(plan) => rows_or_void(roles::execute(self, session, plan, &ctx).await?),
         };
         Ok(Answer { response, warnings: ctx.warnings.into_inner() })

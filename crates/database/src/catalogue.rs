@@ -6,6 +6,7 @@
 
 use crate::builds::LeftBuilds;
 use crate::grants;
+use crate::jobs::Jobs;
 use crate::review::Reviewer;
 use crate::view;
 use query::QueryError;
@@ -41,6 +42,7 @@ pub struct SharedCatalogue {
     pub grants: grants::Generation,
     reviewer: Option<Box<dyn Reviewer>>,
     left_builds: LeftBuilds,
+    jobs: Jobs,
     /// What the store held when it was opened.
     opened: Option<Vec<u8>>,
 }
@@ -68,6 +70,7 @@ impl SharedCatalogue {
             grants: Default::default(),
             reviewer: None,
             left_builds: LeftBuilds::default(),
+            jobs: Jobs::default(),
             opened: stored.map(<[u8]>::to_vec),
         })
     }
@@ -86,6 +89,11 @@ impl SharedCatalogue {
 
     pub fn reviewer(&self) -> Option<&dyn Reviewer> {
         self.reviewer.as_deref()
+    }
+
+    /// Long work in the background.
+    pub fn jobs(&self) -> &Jobs {
+        &self.jobs
     }
 
     pub(crate) fn left_builds(&self) -> &LeftBuilds {

@@ -6,9 +6,11 @@
 
 pub mod builds;
 pub mod catalogue;
+pub mod check;
 mod error;
 pub mod grants;
 pub mod ids;
+pub mod jobs;
 pub mod review;
 mod runtime;
 pub mod shape;

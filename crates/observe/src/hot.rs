@@ -113,6 +113,8 @@ pub struct HotKeys {
     tables: Vec<(u32, Load)>,
     /// Where in `tables` the last operation was.
     last: usize,
+    /// Places of keys that had nothing to do for a while; whoever comes first gets them without a search.
+    idle: Vec<usize>,
 }
 
 struct Watched {
@@ -164,6 +166,7 @@ impl HotKeys {
             floor: 0,
             tables: Vec::new(),
             last: 0,
+            idle: Vec::new(),
         }
     }
 
@@ -198,6 +201,14 @@ impl HotKeys {
         let new = Watched { hash, hot, prior: 0 };
         let at = if self.watched.len() < self.watched_max {
             self.watched.len()
+        } else if let Some(idle) = self.idle.pop() {
+            // It may have become busy again since.
+            if self.watched[idle].rank() > 0 {
+                return self.consider(new.hot, key, hash);
+            }
+            // Its cell keeps the mark until the next stretch of time, which costs a look-up now and then.
+            self.places.remove(&self.watched[idle].hash);
+            idle
         } else {
             let ranks = self.watched.iter().map(Watched::rank).enumerate();
             let (at, lightest) = ranks.min_by_key(|(_, rank)| *rank).unwrap_or_default();
@@ -274,8 +285,9 @@ impl HotKeys {
             return slot;
         }
         self.tables.clear();
-        for cell in &mut self.cells {
-            *cell &= WATCHED;
+        self.cells.fill(0);
+        for watched in &self.watched {
+            self.cells[cell_of(watched.hot.token)] = WATCHED;
         }
         for watched in &mut self.watched {
             watched.prior = watched.rank() / 4;
@@ -284,6 +296,8 @@ impl HotKeys {
             watched.hot.missed = 0;
         }
         self.floor = 0;
+        self.idle.clear();
+        self.idle.extend(self.watched.iter().enumerate().filter(|(_, w)| w.rank() == 0).map(|(at, _)| at));
         slot
     }
 }

@@ -211,6 +211,8 @@ pub struct NewView {
     /// Column and whether it descends, as CLUSTERING ORDER BY lists them.
     pub clustering_order: Vec<(String, bool)>,
     pub properties: Properties,
+    /// CREATE PROJECTION: with properties of its own, and without Cassandra's limits.
+    pub is_projection: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]

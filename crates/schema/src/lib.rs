@@ -40,4 +40,4 @@ pub use pattern::AccessPattern;
 pub use properties::{Properties, PropertyValue};
 pub use table::{Table, TableKind};
 pub use version::name_uuid;
-pub use view::{IS_NOT_NULL, View, ViewRestriction, ViewTest};
+pub use view::{IS_NOT_NULL, Projection, View, ViewRestriction, ViewTest};

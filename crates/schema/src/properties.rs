@@ -37,6 +37,12 @@ impl Properties {
         }
     }
 
+    /// The others, without these.
+    pub fn without(&self, names: &[&str]) -> Properties {
+        let others = self.0.iter().filter(|(name, _)| !names.contains(&name.as_str()));
+        Properties(others.map(|(name, value)| (name.clone(), value.clone())).collect())
+    }
+
     pub fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }

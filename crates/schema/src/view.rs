@@ -21,6 +21,18 @@ pub struct View {
     pub built: bool,
     /// Why nobody keeps the view in step with its base. It cannot be read, and only DROP helps.
     pub disabled: Option<String>,
+    /// Made by CREATE PROJECTION: who owns it, and rules of its own.
+    pub projection: Option<Projection>,
+}
+
+/// What CREATE PROJECTION says beyond a view. Its key may have any columns of its table, and its WHERE clause may be about any.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Projection {
+    pub owner: Option<String>,
+    /// How many rows of its table a backfill reads per second; `None`: as many as it can.
+    pub backfill_rows_per_second: Option<u32>,
+    /// CREATE answers when it is built.
+    pub wait: bool,
 }
 
 /// One relation of a view's WHERE clause. The columns stand apart from the rest, because they may be renamed.

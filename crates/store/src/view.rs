@@ -1,6 +1,6 @@
 //! Materialized views as data: the row of a view that a row of its base table makes.
 //!
-//! A view is a table whose key is made of its base's key and at most one other column. Its store keeps it: under the lock of the
+//! A view is a table whose key is made of its base's key and other columns (in CQL's views at most one). Its store keeps it: under the lock of the
 //! base partition, the rows that a commit touches are looked at as they are and as they will be, and the view's rows follow in
 //! the same commit. So a view never needs to be compared with its base, and nobody who reads it looks behind it.
 //!
@@ -97,7 +97,7 @@ pub struct BaseRow<'a> {
 pub struct ViewPlace {
     pub key: PartitionKey,
     pub clustering: Vec<u8>,
-    /// The end of the cell that a column of the key is made of; [`NEVER`].
+    /// The end of the first cell that a column of the key is made of or a condition is about; [`NEVER`].
     until: u32,
 }
 
@@ -123,8 +123,10 @@ impl ViewConfig {
             [one] => PartitionKey::of(one)?,
             several => PartitionKey::composite(several)?,
         };
-        let holds = |condition: &ViewCondition| condition.holds(base);
-        self.conditions.iter().all(holds).then_some(ViewPlace { key, clustering, until })
+        for condition in &self.conditions {
+            until = until.min(condition.holds_until(base)?);
+        }
+        Some(ViewPlace { key, clustering, until })
     }
 
     fn lives(&self, row: RowView<'_>) -> bool {
@@ -254,13 +256,16 @@ pub struct ViewStamp {
 }
 
 impl ViewCondition {
-    fn holds(&self, base: BaseRow<'_>) -> bool {
-        let values = self.columns.iter().map(|column| Some(value_of(column, base)?.0));
-        let Some(values) = values.collect::<Option<Vec<_>>>() else { return false };
-        evaluate::holds(self.comparison, self.alternatives.len(), |alternative| {
+    /// When the first value that it is about expires; `None`: it does not hold.
+    fn holds_until(&self, base: BaseRow<'_>) -> Option<u32> {
+        let values = self.columns.iter().map(|column| value_of(column, base)).collect::<Option<Vec<_>>>()?;
+        let holds = evaluate::holds(self.comparison, self.alternatives.len(), |alternative| {
             let parts = self.columns.iter().zip(&values).zip(&self.alternatives[alternative]);
-            evaluate::order(parts.map(|((column, value), wanted)| (&column.data_type, &**value, &**wanted)))
-        })
+            evaluate::order(
+                parts.map(|((column, (value, _)), wanted)| (&column.data_type, &**value, &**wanted)),
+            )
+        });
+        holds.then(|| values.iter().map(|(_, end)| *end).fold(NEVER, u32::min))
     }
 }
 

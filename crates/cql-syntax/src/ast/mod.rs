@@ -10,6 +10,7 @@ mod index;
 mod keyspace;
 mod name;
 mod pattern;
+mod projection;
 mod property;
 mod relation;
 mod role;
@@ -27,6 +28,7 @@ pub use index::{CreateIndex, IndexTarget, IndexTargetKind};
 pub use keyspace::{AlterKeyspace, CreateKeyspace, DropKeyspace, DropNamed};
 pub use name::{Ident, QualifiedName, Text};
 pub use pattern::{AlterPattern, CreatePattern, Explain};
+pub use projection::{CheckProjection, JobOrder, OrderJob};
 pub use property::{MapEntry, Property, PropertyValue};
 pub use relation::{Operand, Relation, RelationOp, Subject};
 pub use role::{
@@ -59,7 +61,7 @@ pub struct ParsedStatement {
     pub span: Span,
 }
 
-/// Any CQL statement, and ours (`EXPLAIN`, access patterns).
+/// Any CQL statement, and ours (`EXPLAIN`, access patterns, projections, jobs).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Statement {
     Select(Box<Select>),
@@ -122,4 +124,8 @@ pub enum Statement {
     AlterPattern(Box<AlterPattern>),
     /// Ours: `DROP ACCESS PATTERN [IF EXISTS] name`
     DropPattern(DropNamed),
+    /// Ours: `CHECK PROJECTION name`, `REPAIR PROJECTION name`
+    CheckProjection(CheckProjection),
+    /// Ours: `PAUSE JOB id`, ...
+    OrderJob(OrderJob),
 }

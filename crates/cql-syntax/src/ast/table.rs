@@ -173,6 +173,8 @@ pub enum TypeChange {
 /// `CREATE MATERIALIZED VIEW [IF NOT EXISTS] name AS SELECT ... FROM base [WHERE ...] PRIMARY KEY (...) [WITH ...]`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreateView {
+    /// Ours: written as `CREATE PROJECTION name ON base AS ...`, whose key may have any columns.
+    pub is_projection: bool,
     pub if_not_exists: bool,
     pub name: QualifiedName,
     pub selection: Selection,

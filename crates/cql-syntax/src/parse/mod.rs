@@ -10,6 +10,7 @@ mod name;
 mod pattern;
 mod permission;
 mod primary;
+mod projection;
 mod property;
 mod relation;
 mod role;

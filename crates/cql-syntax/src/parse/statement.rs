@@ -1,7 +1,7 @@
 //! Which statement it is.
 
 use super::{Parse, Parser};
-use crate::ast::{ParsedStatement, RoleKeyword, Statement};
+use crate::ast::{JobOrder, ParsedStatement, RoleKeyword, Statement};
 use crate::error::SyntaxError;
 use crate::lex::{Keyword, TokenKind, lex};
 use crate::span::Span;
@@ -49,7 +49,12 @@ impl Parser<'_> {
             | Keyword::Add
             | Keyword::Describe
             | Keyword::Desc
-            | Keyword::Explain => {
+            | Keyword::Explain
+            | Keyword::Check
+            | Keyword::Repair
+            | Keyword::Pause
+            | Keyword::Resume
+            | Keyword::Cancel => {
                 self.bump();
                 self.statement_after(keyword)?
             }
@@ -71,6 +76,11 @@ impl Parser<'_> {
                 self.expect_word(Keyword::Identity, "after ADD")?;
                 Ok(Statement::AddIdentity(self.add_identity()?))
             }
+            Keyword::Check => Ok(Statement::CheckProjection(self.check_projection(false)?)),
+            Keyword::Repair => Ok(Statement::CheckProjection(self.check_projection(true)?)),
+            Keyword::Pause => Ok(Statement::OrderJob(self.order_job(JobOrder::Pause)?)),
+            Keyword::Resume => Ok(Statement::OrderJob(self.order_job(JobOrder::Resume)?)),
+            Keyword::Cancel => Ok(Statement::OrderJob(self.order_job(JobOrder::Cancel)?)),
             Keyword::Explain => Ok(Statement::Explain(self.explain()?)),
             _ => Ok(Statement::Describe(self.describe()?)),
         }
@@ -126,6 +136,7 @@ impl Parser<'_> {
                 self.expect_word(Keyword::View, "after MATERIALIZED")?;
                 Statement::CreateView(Box::new(self.create_view()?))
             }
+            Keyword::Projection => Statement::CreateView(Box::new(self.create_projection()?)),
             Keyword::Trigger => Statement::CreateTrigger(self.create_trigger()?),
             Keyword::Role => Statement::CreateRole(self.create_role(RoleKeyword::Role)?),
             Keyword::User => Statement::CreateRole(self.create_role(RoleKeyword::User)?),
@@ -152,6 +163,8 @@ impl Parser<'_> {
                 self.expect_word(Keyword::Pattern, "after ACCESS")?;
                 Statement::AlterPattern(Box::new(self.alter_pattern()?))
             }
+            Keyword::Job => Statement::OrderJob(self.alter_job()?),
+            Keyword::Projection => Statement::AlterView(self.alter_view()?),
             Keyword::Role => Statement::AlterRole(self.alter_role(RoleKeyword::Role)?),
             Keyword::User => Statement::AlterRole(self.alter_role(RoleKeyword::User)?),
             _ => return Err(self.cannot("alter", before)),
@@ -170,6 +183,7 @@ impl Parser<'_> {
                 self.expect_word(Keyword::View, "after MATERIALIZED")?;
                 Statement::DropView(self.drop_named("a view name")?)
             }
+            Keyword::Projection => Statement::DropView(self.drop_named("the name of a projection")?),
             Keyword::Function => Statement::DropFunction(self.drop_function()?),
             Keyword::Aggregate => Statement::DropAggregate(self.drop_function()?),
             Keyword::Trigger => Statement::DropTrigger(self.drop_trigger()?),

@@ -16,7 +16,17 @@ impl Parser<'_> {
         let relations = self.where_clause()?;
         let primary_key = self.primary_key()?;
         let options = self.table_options()?;
-        Ok(CreateView { if_not_exists, name, selection, base, relations, primary_key, options })
+        let is_projection = false;
+        Ok(CreateView {
+            is_projection,
+            if_not_exists,
+            name,
+            selection,
+            base,
+            relations,
+            primary_key,
+            options,
+        })
     }
 
     pub fn alter_view(&mut self) -> Parse<AlterView> {

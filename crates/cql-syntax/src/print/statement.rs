@@ -6,8 +6,8 @@ use super::function::drop_function;
 use super::property::with_clause;
 use super::{if_exists, if_not_exists, name};
 use crate::ast::{
-    AlterKeyspace, AlterPattern, CreateKeyspace, CreatePattern, DropKeyspace, DropNamed, Explain,
-    ParsedStatement, Statement,
+    AlterKeyspace, AlterPattern, CheckProjection, CreateKeyspace, CreatePattern, DropKeyspace, DropNamed,
+    Explain, JobOrder, OrderJob, ParsedStatement, Statement,
 };
 
 impl Display for ParsedStatement {
@@ -68,6 +68,8 @@ impl Display for Statement {
             Statement::CreatePattern(create) => create.fmt(f),
             Statement::AlterPattern(alter) => alter.fmt(f),
             Statement::DropPattern(drop) => drop_named(f, "ACCESS PATTERN", drop),
+            Statement::CheckProjection(check) => check.fmt(f),
+            Statement::OrderJob(order) => order.fmt(f),
         }
     }
 }
@@ -132,5 +134,26 @@ impl Display for CreatePattern {
             f.write_str("\n   ")?;
         }
         with_clause(f, &self.properties)
+    }
+}
+
+impl Display for CheckProjection {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(f, "{} PROJECTION {}", if self.repair { "REPAIR" } else { "CHECK" }, self.name)
+    }
+}
+
+impl Display for OrderJob {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let id = self.id;
+        match &self.order {
+            JobOrder::Pause => write!(f, "PAUSE JOB {id}"),
+            JobOrder::Resume => write!(f, "RESUME JOB {id}"),
+            JobOrder::Cancel => write!(f, "CANCEL JOB {id}"),
+            JobOrder::With(properties) => {
+                write!(f, "ALTER JOB {id}")?;
+                with_clause(f, properties)
+            }
+        }
     }
 }

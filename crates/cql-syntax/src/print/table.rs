@@ -183,9 +183,12 @@ impl Display for AlterType {
 impl Display for CreateView {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let line = if f.alternate() { "\n    " } else { " " };
-        f.write_str("CREATE MATERIALIZED VIEW ")?;
+        f.write_str(if self.is_projection { "CREATE PROJECTION " } else { "CREATE MATERIALIZED VIEW " })?;
         if_not_exists(f, self.if_not_exists)?;
-        write!(f, "{} AS{line}SELECT {}{line}FROM {}", self.name, self.selection, self.base)?;
+        match self.is_projection {
+            true => write!(f, "{} ON {} AS{line}SELECT {}", self.name, self.base, self.selection)?,
+            false => write!(f, "{} AS{line}SELECT {}{line}FROM {}", self.name, self.selection, self.base)?,
+        }
         if !self.relations.is_empty() {
             write!(f, "{line}WHERE ")?;
             join(f, &self.relations, " AND ")?;

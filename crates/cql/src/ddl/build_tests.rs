@@ -20,7 +20,7 @@ use store::{CasOutcome, ConditionalCommit, Flow, ReadOutcome, Sink, StoreError, 
 use store::{Commit, Partitions, Read, Slice, Store, TableId};
 
 /// What happens at the chosen call, once.
-enum Event {
+pub(super) enum Event {
     Nothing,
     Fail,
     /// The call never returns, as when the client goes away while it waits.
@@ -31,8 +31,8 @@ enum Event {
 
 /// A naive store where something happens at one call.
 #[derive(Clone)]
-struct Probe {
-    inner: Rc<NaiveStore>,
+pub(super) struct Probe {
+    pub(super) inner: Rc<NaiveStore>,
     /// Calls until the event.
     wait: Rc<Cell<usize>>,
     event: Rc<RefCell<Event>>,
@@ -50,7 +50,7 @@ impl Probe {
         }
     }
 
-    fn arm(&self, calls: usize, event: Event) {
+    pub(super) fn arm(&self, calls: usize, event: Event) {
         self.wait.set(calls);
         *self.event.borrow_mut() = event;
     }
@@ -119,19 +119,19 @@ impl Ids for Counter {
 }
 
 #[derive(Clone)]
-struct World {
-    dialect: Rc<Dialect<Probe>>,
-    store: Probe,
+pub(super) struct World {
+    pub(super) dialect: Rc<Dialect<Probe>>,
+    pub(super) store: Probe,
 }
 
-const NOW: i64 = 1_700_000_000_000_000;
+pub(super) const NOW: i64 = 1_700_000_000_000_000;
 
 impl World {
-    fn new() -> World {
+    pub(super) fn new() -> World {
         World::open(Probe::new())
     }
 
-    fn open(store: Probe) -> World {
+    pub(super) fn open(store: Probe) -> World {
         let stored = store.inner.catalogue();
         let shared = Arc::new(crate::open_catalogue(stored.as_deref(), 1).unwrap());
         block_on(shared.bootstrap(&store)).unwrap();
@@ -141,7 +141,7 @@ impl World {
         World { dialect: Rc::new(dialect), store }
     }
 
-    fn of(statements: &[&str]) -> World {
+    pub(super) fn of(statements: &[&str]) -> World {
         let world = World::new();
         world
             .run("CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}");
@@ -149,38 +149,38 @@ impl World {
         world
     }
 
-    async fn execute(&self, text: &str) -> Result<Answer, QueryError> {
+    pub(super) async fn execute(&self, text: &str) -> Result<Answer, QueryError> {
         let session = Session { keyspace: Some("k".into()), role: None };
         let prepared = self.dialect.prepare(&session, None, text)?;
         self.dialect.execute(&session, &prepared, Request::new(Values::NONE, NOW)).await
     }
 
-    fn run(&self, text: &str) -> Answer {
+    pub(super) fn run(&self, text: &str) -> Answer {
         block_on(self.execute(text)).unwrap_or_else(|error| panic!("{text}: {error}"))
     }
 
-    fn rows(&self, text: &str) -> u32 {
+    pub(super) fn rows(&self, text: &str) -> u32 {
         match self.run(text).response {
             Response::Rows(rows) => rows.count,
             other => panic!("{text}: {other:?}"),
         }
     }
 
-    fn resume(&self) -> Result<(), QueryError> {
+    pub(super) fn resume(&self) -> Result<(), QueryError> {
         block_on(resume_builds(&self.dialect.shared, &self.store, NOW))
     }
 
-    fn left(&self) -> usize {
+    pub(super) fn left(&self) -> usize {
         database::builds::builds_left(&self.dialect.shared)
     }
 
-    fn is_built(&self, index: &str) -> bool {
+    pub(super) fn is_built(&self, index: &str) -> bool {
         let (_, catalogue) = self.dialect.shared.load();
         catalogue.keyspace("k").unwrap().index(index).is_some_and(|(_, index)| index.built)
     }
 
     /// The places that the index leads to.
-    fn candidates(&self, index: &str, partition: Option<&[u8]>) -> Vec<Candidate> {
+    pub(super) fn candidates(&self, index: &str, partition: Option<&[u8]>) -> Vec<Candidate> {
         let (_, catalogue) = self.dialect.shared.load();
         let (table, index) = catalogue.keyspace("k").unwrap().index(index).unwrap();
         let config = query::index::config(table, index).unwrap();
@@ -284,7 +284,7 @@ fn a_table_of_many_pages_is_copied_whole() {
 }
 
 /// Rows for several pages, without a thousand statements per case.
-fn with_rows() -> World {
+pub(super) fn with_rows() -> World {
     let world = World::of(&["CREATE TABLE t (k int, c int, v blob, PRIMARY KEY (k, c))"]);
     let large = "ab".repeat(100_000);
     for c in 0..8 {

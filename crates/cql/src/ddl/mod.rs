@@ -11,6 +11,8 @@ mod build_tests;
 #[cfg(test)]
 mod catalogue_tests;
 mod mask;
+#[cfg(test)]
+mod projection_tests;
 mod properties;
 mod review;
 mod table;
@@ -25,7 +27,7 @@ pub(crate) use table::new_table;
 
 use crate::bind::Scope;
 use cql_syntax::ast::{QualifiedName, Statement};
-use database::builds::{self, Build};
+use database::builds::{self, Build, Ended};
 use database::catalogue::SharedCatalogue;
 use query::QueryError;
 use schema::{Effect, EffectKind, TargetKind};
@@ -141,19 +143,35 @@ pub async fn execute<S: Store>(
     if let (Statement::CreateIndex(_) | Statement::CreateView(_), Some(effect)) =
         (&plan.statement, &applied.effect)
         && let Some(build) = Build::newest(&applied.catalogue, &effect.keyspace, &effect.name)
-        && let Err(fault) = builds::run(build, shared, store, now_micros).await
+        && let Some(fault) = match built_later(&applied.catalogue, &effect.keyspace, &effect.name) {
+            true => builds::leave(build, shared).map(|job| {
+                format!("job {job} copies them in the background; SELECT * FROM system_views.jobs WHERE id = {job}")
+            }),
+            false => match builds::run(build, shared, store, now_micros).await {
+            Ok(Ended::Built) => None,
+            Ok(Ended::Paused(job)) => Some(format!("it was paused; RESUME JOB {job} goes on")),
+            Err(fault) => Some(format!("{fault}. Building goes on in the background")),
+            },
+        }
     {
         // It is there and every write keeps it: only older rows are missing, and somebody will add them.
         applied.warnings.push(match &plan.statement {
-            Statement::CreateView(_) => format!(
-                "The materialized view does not have all older rows yet: {fault}. Building goes on in the background"
-            ),
-            _ => format!(
-                "The index is not complete yet: {fault}. It is not used until it is; building goes on in the background"
-            ),
+            Statement::CreateView(view) if view.is_projection => {
+                format!("The projection cannot be read until it has all older rows: {fault}")
+            }
+            Statement::CreateView(_) => {
+                format!("The materialized view does not have all older rows yet: {fault}")
+            }
+            _ => format!("The index is not complete yet and is not used until it is: {fault}"),
         });
     }
     Ok(DdlOutcome { change: applied.effect.map(told), warnings: applied.warnings })
+}
+
+/// Whether the statement answers before the copy is filled.
+fn built_later(catalogue: &schema::Catalogue, keyspace: &str, name: &str) -> bool {
+    let view = catalogue.table(keyspace, name).and_then(|table| table.view.as_ref());
+    view.and_then(|view| view.projection.as_ref()).is_some_and(|projection| !projection.wait)
 }
 
 fn told(effect: Effect) -> SchemaChange {

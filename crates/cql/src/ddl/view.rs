@@ -40,6 +40,7 @@ pub(super) fn new_view(
             .map(|item| (item.column.as_str().to_string(), item.order == SortOrder::Desc))
             .collect(),
         properties: properties(create.properties())?,
+        is_projection: create.is_projection,
     })
 }
 
@@ -66,7 +67,8 @@ fn restrictions(
 ) -> Result<Vec<ViewRestriction>, String> {
     let Some(base) = catalogue.table(keyspace, create.base.as_str()) else { return Ok(Vec::new()) };
     let scope = Scope { catalogue, keyspace: Some(keyspace) };
-    let tests = bind_view_where(scope, base, &create.relations).map_err(|fault| fault.to_string())?;
+    let tests = bind_view_where(scope, base, &create.relations, create.is_projection)
+        .map_err(|fault| fault.to_string())?;
     create.relations.iter().zip(tests).map(|(relation, tests)| restriction(relation, tests)).collect()
 }
 

@@ -5,7 +5,8 @@ use model::timeuuid;
 use model::types::UdtType;
 use schema::is_virtual_system_name;
 use schema::{
-    AccessPattern, Column, DroppedColumn, Index, IndexKind, Keyspace, Table, TableOptions, View, java_double,
+    AccessPattern, Column, DroppedColumn, Index, IndexKind, Keyspace, Projection, Table, TableOptions, View,
+    java_double,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -97,12 +98,44 @@ pub fn view_text(table: &Table, view: &View, internals: bool) -> String {
     // What a view's rows live is a matter of its base.
     let options = option_texts(&table.options);
     properties.extend(options.into_iter().filter(|text| !text.starts_with("default_time_to_live")));
+    if let Some(projection) = &view.projection {
+        return projection_text(table, view, projection, &selected, properties);
+    }
     format!(
         "CREATE MATERIALIZED VIEW {place}.{} AS\n    SELECT {selected}\n    FROM {place}.{}\n    WHERE {}\n    PRIMARY KEY \
          ({})\n WITH {};",
         maybe_quote(&table.name),
         maybe_quote(&view.base),
         view.where_clause(),
+        key_text(table),
+        properties.join("\n    AND ")
+    )
+}
+
+/// Ours, so nobody else has to read it.
+fn projection_text(
+    table: &Table,
+    view: &View,
+    projection: &Projection,
+    selected: &str,
+    mut properties: Vec<String>,
+) -> String {
+    properties.push("freshness = 'atomic'".to_string());
+    properties.extend(projection.owner.as_ref().map(|owner| format!("owner = {}", quoted(owner))));
+    let backfill = projection.backfill_rows_per_second;
+    properties.extend(backfill.map(|limit| format!("backfill = {{'rows_per_second': '{limit}'}}")));
+    if projection.wait {
+        properties.push("wait = true".to_string());
+    }
+    let condition = match view.restrictions.is_empty() {
+        true => String::new(),
+        false => format!("\n    WHERE {}", view.where_clause()),
+    };
+    let place = maybe_quote(&table.keyspace);
+    format!(
+        "CREATE PROJECTION {place}.{} ON {place}.{} AS\n    SELECT {selected}{condition}\n    PRIMARY KEY ({})\n WITH {};",
+        maybe_quote(&table.name),
+        maybe_quote(&view.base),
         key_text(table),
         properties.join("\n    AND ")
     )

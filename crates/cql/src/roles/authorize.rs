@@ -37,6 +37,12 @@ pub async fn authorize<S: Store>(
         }
         Plan::Batch(batch) => return writes(&*grants(dialect, role, now_micros).await?, &batch.statements),
         Plan::Ddl(plan) => ddl(&*grants(dialect, role, now_micros).await?, plan, &dialect.catalogue().1),
+        Plan::Job(plan) => match plan.needs(dialect) {
+            Some((permission, resource)) => {
+                grants(dialect, role, now_micros).await?.require(permission, &resource)
+            }
+            None => Ok(()),
+        },
         // The schema is readable by all, so what only tells about the schema needs no permission.
         Plan::Use(_) | Plan::Describe(_) | Plan::Explain(_) | Plan::Role(_) => Ok(()),
     };

@@ -10,7 +10,7 @@ use std::sync::Arc;
 const TABLES: &str = include_str!("tables.cql");
 
 /// Tables that are stored, with the ids that name them in log and files for ever. Never change one, never reuse one.
-const STORED: [(&str, &str, u32); 11] = [
+const STORED: [(&str, &str, u32); 12] = [
     ("system_auth", "roles", 101),
     ("system_auth", "role_members", 102),
     ("system_auth", "role_permissions", 103),
@@ -22,6 +22,7 @@ const STORED: [(&str, &str, u32); 11] = [
     ("system_auth", "access_keys", 109),
     ("system_traces", "sessions", 201),
     ("system_traces", "events", 202),
+    ("system_distributed", "jobs", 301),
 ];
 
 /// Virtual tables are numbered from here, in the order of the file; nothing on disk names them.

@@ -37,6 +37,12 @@ fn place(catalogue: &Catalogue, id: u32) -> Option<Place<'_>> {
     Some(Place { keyspace: &table.keyspace, name: &index.name, types: Vec::new() })
 }
 
+/// The partition key of a row of this table as text.
+pub fn key_text(table: &Table, key: &[u8]) -> String {
+    let types = table.partition_key.iter().map(|column| &column.data_type).collect();
+    Place { keyspace: &table.keyspace, name: &table.name, types }.key_text(key)
+}
+
 impl Place<'_> {
     /// The key as text: values of several columns with a colon between, as nodetool shows them.
     fn key_text(&self, key: &[u8]) -> String {

@@ -9,6 +9,7 @@ mod heat;
 mod local;
 mod node;
 mod patterns;
+mod projections;
 mod rows;
 mod schema_rows;
 #[cfg(test)]
@@ -16,6 +17,7 @@ mod tests;
 mod views;
 
 pub use definitions::with_system_keyspaces;
+pub use heat::key_text;
 pub use node::{AuditInfo, ClientInfo, Live, NodeInfo, PreparedInfo};
 pub use patterns::{Judged, Status, judge};
 
@@ -74,10 +76,14 @@ impl VirtualTables for SystemTables {
             ("system_views", "audit") => views::audit(&mut filler, self.live()),
             ("system_views", "clients") => views::clients(&mut filler, self.live()),
             ("system_views", "heat_map") => heat::heat_map(&mut filler, self.live()),
+            ("system_views", "jobs") => views::jobs(&mut filler, self.shared.jobs()),
             ("system_views", "hot_partitions") => heat::hot_partitions(&mut filler, &catalogue, self.live()),
             ("system_views", "table_load") => heat::table_load(&mut filler, &catalogue, self.live()),
             ("system_views", "unmatched_statements") => {
                 patterns::unmatched(&mut filler, &catalogue, self.live());
+            }
+            ("system_views", "projections") => {
+                projections::projections(&mut filler, &catalogue, &self.shared, self.live());
             }
             ("system_views", "settings") => views::settings(&mut filler, &self.node),
             ("system_distributed", "view_build_status") => {

@@ -121,6 +121,10 @@ pub trait Live: Send + Sync {
     fn heat_map(&self) -> Vec<Vec<u64>> {
         Vec::new()
     }
+    /// Rows and bytes that a table, view or index has, by its id; a row in several files counts as often until they are merged.
+    fn table_size(&self, _id: u32) -> Option<(u64, u64)> {
+        None
+    }
     /// Which partitions the work went to.
     fn hot_partitions(&self, _: Window) -> Slot {
         Slot::default()

@@ -3,6 +3,7 @@
 use super::cells::*;
 use super::node::{Live, NodeInfo};
 use super::rows::Filler;
+use database::jobs::Jobs;
 use std::sync::Arc;
 
 pub(super) fn audit(filler: &mut Filler<'_>, live: Option<Arc<dyn Live>>) {
@@ -44,6 +45,27 @@ pub(super) fn clients(filler: &mut Filler<'_>, live: Option<Arc<dyn Live>>) {
             ("ssl_enabled", boolean(client.tls.is_some())),
             ("ssl_protocol", protocol.and_then(text)),
             ("username", text(&client.username)),
+        ]);
+    }
+}
+
+pub(super) fn jobs(filler: &mut Filler<'_>, jobs: &Jobs) {
+    for job in jobs.list() {
+        let limit = job.rows_per_second.and_then(|limit| int(limit as i32));
+        filler.row(&[
+            ("id", bigint(job.id as i64)),
+            ("ends_at", job.end_micros.and_then(|micros| timestamp(micros / 1_000))),
+            ("error", job.error.and_then(text)),
+            ("keyspace_name", text(&job.subject.keyspace)),
+            ("kind", text(job.subject.kind.word())),
+            ("progress", double(job.progress)),
+            ("rate", double(job.rate)),
+            ("rows", bigint(job.rows as i64)),
+            ("rows_per_second", limit),
+            ("started_at", timestamp(job.started_micros / 1_000)),
+            ("state", text(job.state.word())),
+            ("table_name", text(&job.subject.table)),
+            ("target", text(&job.subject.target)),
         ]);
     }
 }

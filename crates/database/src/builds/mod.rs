@@ -6,20 +6,25 @@
 //! to meanwhile, nor that a row is read twice. The catalogue is not locked while rows are copied into an index;
 //! for a view it is held page by page.
 //!
+//! A build is a job ([`crate::jobs`]): it can be watched, slowed down, paused and cancelled, and how far it got is stored in the commit
+//! of the page it describes.
+//!
 //! Guarantees: an index that is called built leads to every row. A build that ends early (the client has gone, the store has
-//! refused) is left to [`resume_builds`] together with how far it got; one that a crash ended begins anew after the next
-//! start. An index, view or table that is dropped ends its build without an error. Rows of a view are written older than any
+//! refused, somebody has paused it) is left to [`resume_builds`] together with how far it got; one that a crash ended goes on
+//! from its checkpoint after the next start. An index, view or table that is dropped ends its build without an error. Rows of a view are written older than any
 //! commit, so whatever a commit has done to them meanwhile stays. Does not decide when to try again.
 
 mod keep;
 mod page;
 
 pub use keep::keep_built;
+pub(crate) use page::Page;
 
 use crate::catalogue::SharedCatalogue;
 use crate::error::query_error;
+use crate::jobs::checkpoint::{Checkpoints, Saved};
+use crate::jobs::{Job, Kind, Order, State, Subject, Turn};
 use crate::view;
-use page::Page;
 use query::QueryError;
 use schema::{Catalogue, Change, Table};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -61,6 +66,29 @@ impl Build {
         Build { keyspace: table.keyspace.clone(), table: table.name.clone(), id, after: None }
     }
 
+    /// The job that does it, as long as there is something to fill.
+    fn job(&self, shared: &SharedCatalogue) -> Option<Arc<Job>> {
+        let (_, catalogue) = shared.load();
+        let subject = self.subject(&catalogue)?;
+        let view = catalogue.table_by_id(self.id).and_then(|table| table.view.as_ref());
+        let limit = view.and_then(|view| view.projection.as_ref()?.backfill_rows_per_second);
+        Some(shared.jobs().of_build(self.id, limit, || subject))
+    }
+
+    /// What people are told of it, while it is there.
+    fn subject(&self, catalogue: &Catalogue) -> Option<Subject> {
+        let table = catalogue.table(&self.keyspace, &self.table)?;
+        let index = table.indexes.iter().find(|index| index.id == self.id);
+        let (kind, target) = match index {
+            Some(index) => (Kind::BuildIndex, Arc::from(&*index.name)),
+            None => {
+                let mut views = catalogue.keyspace(&self.keyspace)?.views_of(table);
+                (Kind::BuildView, views.find(|view| view.id == self.id)?.name.clone())
+            }
+        };
+        Some(Subject { kind, keyspace: self.keyspace.clone(), table: self.table.clone(), target })
+    }
+
     /// The table and what is made of it, if both are still there.
     fn find<'c>(&self, catalogue: &'c Catalogue) -> Option<(&'c Arc<Table>, Target)> {
         let table = catalogue.table(&self.keyspace, &self.table)?;
@@ -97,6 +125,13 @@ impl Target {
     }
 }
 
+/// Leaves a build to the background; the number of its job, if there is something to build.
+pub fn leave(build: Build, shared: &SharedCatalogue) -> Option<u64> {
+    let job = build.job(shared)?;
+    shared.left_builds().add(build);
+    Some(job.id)
+}
+
 /// Builds that nobody works on.
 #[derive(Default)]
 pub(crate) struct LeftBuilds {
@@ -123,8 +158,16 @@ impl LeftBuilds {
         self.more.notify_one();
     }
 
-    fn take(&self) -> Option<Build> {
-        self.builds.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    /// One that may go on.
+    fn take(&self, may_go_on: impl Fn(&Build) -> bool) -> Option<Build> {
+        let mut builds = self.builds.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = builds.iter().rposition(may_go_on)?;
+        Some(builds.swap_remove(found))
+    }
+
+    /// Something may have become possible.
+    fn look_again(&self) {
+        self.more.notify_one();
     }
 }
 
@@ -148,10 +191,69 @@ pub async fn resume_builds<S: Store>(
     store: &S,
     now_micros: i64,
 ) -> Result<(), QueryError> {
-    while let Some(build) = shared.left_builds().take() {
+    let may_go_on = |build: &Build| !shared.jobs().is_paused(build.id);
+    while let Some(build) = shared.left_builds().take(may_go_on) {
         run(build, shared, store, now_micros).await?;
     }
     Ok(())
+}
+
+/// How a run of a build ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// It is built, or was dropped.
+    Built,
+    /// Somebody has paused the job with this number.
+    Paused(u64),
+}
+
+/// Does to a build what somebody wants. What survives a restart is stored first.
+pub async fn order<S: Store>(
+    id: u64,
+    order: Order,
+    shared: &SharedCatalogue,
+    store: &S,
+    now_micros: i64,
+) -> Result<(), QueryError> {
+    let unknown = || QueryError::Invalid(format!("There is no job {id}; system_views.jobs lists them"));
+    let job = shared.jobs().find(id).ok_or_else(unknown)?;
+    job.obey(order).map_err(|why| QueryError::Invalid(format!("Job {id} cannot do that: {why}")))?;
+    let Subject { kind, keyspace, table, target } = job.subject.clone();
+    match (order, kind) {
+        (Order::Cancel, Kind::BuildIndex) => {
+            let change = Change::DropIndex {
+                keyspace: keyspace.to_string(),
+                name: target.to_string(),
+                if_exists: true,
+            };
+            apply(&change, shared, store, now_micros).await?;
+        }
+        (Order::Cancel, Kind::BuildView) => {
+            let change = Change::DropView {
+                keyspace: keyspace.to_string(),
+                name: target.to_string(),
+                if_exists: true,
+            };
+            apply(&change, shared, store, now_micros).await?;
+        }
+        (_, Kind::BuildIndex | Kind::BuildView) => {
+            // The position is the running build's to store; a paused or waiting one has stored it.
+            if let Some(checkpoints) = Checkpoints::find(&shared.load().1) {
+                let after = checkpoints.load(store, id).await?.and_then(|(saved, _)| saved.after);
+                let saved = Saved { after, ..job.saved() };
+                let mutations = checkpoints.save(id, &saved, job.next_stamp()).into_iter().collect();
+                store.commit(Commit { mutations, now_seconds: seconds(now_micros) }).await?;
+            }
+        }
+        (_, Kind::Check | Kind::Repair) => {}
+    }
+    tracing::info!(job = id, ?order, %keyspace, %table, %target, "a job was told what to do");
+    shared.left_builds().look_again();
+    Ok(())
+}
+
+fn seconds(now_micros: i64) -> u32 {
+    u32::try_from(now_micros / 1_000_000).unwrap_or_default()
 }
 
 /// How many builds nobody works on.
@@ -170,38 +272,84 @@ pub async fn run<S: Store>(
     shared: &SharedCatalogue,
     store: &S,
     now_micros: i64,
-) -> Result<(), QueryError> {
+) -> Result<Ended, QueryError> {
     let mut underway = Underway { left: shared.left_builds(), build: Some(build) };
-    let Some(build) = &mut underway.build else { return Ok(()) };
-    let mut outcome = fill(build, shared, store, now_micros).await;
+    let Some(build) = &mut underway.build else { return Ok(Ended::Built) };
+    let Some(job) = build.job(shared) else {
+        underway.build = None;
+        return Ok(Ended::Built);
+    };
+    let _running = Running(&job);
+    let mut outcome = fill(build, &job, shared, store, now_micros).await;
+    if let Ok(Turn::Paused) = outcome {
+        return Ok(Ended::Paused(job.id));
+    }
     if outcome.is_ok() {
-        outcome = publish(build, shared, store, now_micros).await;
+        outcome = publish(build, shared, store, now_micros).await.map(|()| Turn::GoOn);
     }
     // A table that was dropped under the build refuses to be read or written, and that is no fault.
-    if outcome.is_ok() || build.find(&shared.load().1).is_none() {
+    let is_gone = build.find(&shared.load().1).is_none();
+    if outcome.is_ok() || is_gone {
         underway.build = None;
-        return Ok(());
+        job.end(if is_gone { State::Cancelled } else { State::Done }, None);
+        // Nobody needs it any more; if this fails, an id that is never used again has a row.
+        if is_gone
+            && let Some(checkpoints) = Checkpoints::find(&shared.load().1)
+            && let Some(removal) = checkpoints.remove(job.id, job.next_stamp())
+            && let Err(error) =
+                store.commit(Commit { mutations: vec![removal], now_seconds: seconds(now_micros) }).await
+        {
+            tracing::debug!(%error, "a checkpoint stays behind");
+        }
+        return Ok(Ended::Built);
     }
-    outcome
+    if let Err(error) = &outcome {
+        job.end(State::Failed, Some(error.to_string()));
+    }
+    outcome.map(|_| Ended::Built)
+}
+
+/// Says that nobody works on a job any more when its run is over, also when it is dropped.
+struct Running<'j>(&'j Job);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        if self.0.state() == State::Running {
+            self.0.end(State::Waiting, None);
+        }
+    }
 }
 
 async fn fill<S: Store>(
     build: &mut Build,
+    job: &Job,
     shared: &SharedCatalogue,
     store: &S,
     now_micros: i64,
-) -> Result<(), QueryError> {
+) -> Result<Turn, QueryError> {
     // Commits that began before the store knew of the index have made no entries: the pages must see them.
     store.settle().await?;
-    let now_seconds = u32::try_from(now_micros / 1_000_000).unwrap_or_default();
+    let checkpoints = Checkpoints::find(&shared.load().1);
+    if let Some(checkpoints) = checkpoints.filter(|_| !job.is_loaded()) {
+        let stored = checkpoints.load(store, job.id).await?;
+        if build.after.is_none() {
+            build.after = stored.as_ref().and_then(|(saved, _)| saved.after.clone());
+        }
+        job.load(stored);
+    }
+    job.start();
+    let now_seconds = seconds(now_micros);
     let is_view = matches!(build.find(&shared.load().1), Some((_, Target::View(_))));
     loop {
+        if job.turn() != Turn::GoOn {
+            return Ok(job.turn());
+        }
         // An entry too many of an index does no harm, but a row of a view that TRUNCATE has overtaken would stay: no change of
         // the catalogue may come between reading a page and writing what it makes.
         let held = if is_view { Some(shared.hold().await) } else { None };
         let (_, catalogue) = shared.load();
-        let Some((table, target)) = build.find(&catalogue) else { return Ok(()) };
-        let mut page = Page::new(TableId(table.id));
+        let Some((table, target)) = build.find(&catalogue) else { return Ok(Turn::GoOn) };
+        let mut page = Page::new(TableId(table.id), job.rows_max());
         let read = Read {
             table: TableId(table.id),
             partitions: Partitions::all(),
@@ -218,15 +366,35 @@ async fn fill<S: Store>(
             ReadEnd::Paused(position) => Some(position),
             ReadEnd::Stopped => Some(page.stopped_at()?),
         };
+        let rows = page.rows_read();
         let entries = page.rows.iter().flat_map(|rows| target.mutations(rows, now_seconds));
-        for mutations in in_pieces(entries) {
+        let mut pieces = in_pieces(entries);
+        if let Some(checkpoints) = &checkpoints {
+            let checkpoint = match &next {
+                Some(next) => {
+                    let so_far = job.saved();
+                    let saved = Saved { after: Some(next.clone()), rows: so_far.rows + rows, ..so_far };
+                    checkpoints.save(job.id, &saved, job.next_stamp())
+                }
+                // Before it is called built: whoever crashes in between begins anew, which does no harm.
+                None => checkpoints.remove(job.id, job.next_stamp()),
+            };
+            // With the last entries of the page: when it is stored, all of them are.
+            match pieces.last_mut() {
+                Some(last) => last.extend(checkpoint),
+                None => pieces.push(checkpoint.into_iter().collect()),
+            }
+        }
+        for mutations in pieces {
             store.commit(Commit { mutations, now_seconds }).await?;
         }
+        job.page(rows, next.as_ref().map(|next| next.key.token().0));
         if next.is_none() {
-            return Ok(());
+            return Ok(Turn::GoOn);
         }
         build.after = next;
         drop(held);
+        job.pace(rows).await;
         tokio::task::yield_now().await;
     }
 }
@@ -263,8 +431,17 @@ async fn publish<S: Store>(
         Some((table, Target::Index(_))) => Change::IndexBuilt { keyspace, table: table.name.to_string(), id },
         Some((_, Target::View(_))) => Change::ViewBuilt { keyspace, id },
     };
+    apply(&change, shared, store, now_micros).await
+}
+
+async fn apply<S: Store>(
+    change: &Change,
+    shared: &SharedCatalogue,
+    store: &S,
+    now_micros: i64,
+) -> Result<(), QueryError> {
     let compute = |catalogue: &Catalogue, setting: &schema::Setting| {
-        catalogue.apply(&change, setting).map_err(query_error)
+        catalogue.apply(change, setting).map_err(query_error)
     };
     shared.change(store, now_micros, compute).await.map(|_| ())
 }

@@ -9,22 +9,29 @@ use store::{Flow, Mutation, Position, Sink, TableId};
 const ROWS_MAX: usize = 1_000;
 const BYTES_MAX: usize = 256 << 10;
 
-pub(super) struct Page {
+pub(crate) struct Page {
     table: TableId,
     /// One mutation per partition, as if its rows were written now with the timestamps that they have.
-    pub(super) rows: Vec<Mutation>,
+    pub(crate) rows: Vec<Mutation>,
     count: usize,
+    count_max: usize,
     bytes: usize,
     stopped: Option<Position>,
 }
 
 impl Page {
-    pub(super) fn new(table: TableId) -> Page {
-        Page { table, rows: Vec::new(), count: 0, bytes: 0, stopped: None }
+    /// `rows_max`: fewer than usual are wanted.
+    pub(crate) fn new(table: TableId, rows_max: Option<usize>) -> Page {
+        let count_max = rows_max.unwrap_or(ROWS_MAX).clamp(1, ROWS_MAX);
+        Page { table, rows: Vec::new(), count: 0, count_max, bytes: 0, stopped: None }
+    }
+
+    pub(crate) fn rows_read(&self) -> u64 {
+        self.count as u64
     }
 
     /// Where the next page begins. Only the page itself stops a read, and it notes where.
-    pub(super) fn stopped_at(&mut self) -> Result<Position, QueryError> {
+    pub(crate) fn stopped_at(&mut self) -> Result<Position, QueryError> {
         self.stopped
             .take()
             .ok_or_else(|| QueryError::invalid("the table of an index was not read to its end"))
@@ -38,7 +45,7 @@ impl Page {
     /// Stops at a place that can be gone on from, if the page is full.
     fn flow(&mut self, clustering: Option<&[u8]>) -> Flow {
         let Some(partition) = self.rows.last() else { return Flow::Continue };
-        if self.count < ROWS_MAX && self.bytes < BYTES_MAX {
+        if self.count < self.count_max && self.bytes < BYTES_MAX {
             return Flow::Continue;
         }
         self.stopped =

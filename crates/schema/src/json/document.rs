@@ -144,6 +144,19 @@ pub(super) struct ViewEntry {
     pub built: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disabled: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub projection: Option<ProjectionEntry>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ProjectionEntry {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backfill_rows_per_second: Option<u32>,
+    #[serde(default)]
+    pub wait: bool,
 }
 
 #[derive(Serialize, Deserialize)]

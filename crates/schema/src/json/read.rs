@@ -8,7 +8,7 @@ use crate::index::{Index, IndexKind, IndexPart};
 use crate::keyspace::Keyspace;
 use crate::pattern::AccessPattern;
 use crate::table::{Table, TableKind};
-use crate::view::{View, ViewRestriction, ViewTest};
+use crate::view::{Projection, View, ViewRestriction, ViewTest};
 use model::comparison::Comparison;
 use model::types::{DataType, TypeParseError, UdtField, UdtType};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -204,6 +204,11 @@ fn view(entry: ViewEntry) -> View {
         restrictions,
         built: entry.built,
         disabled,
+        projection: entry.projection.map(|entry| Projection {
+            owner: entry.owner,
+            backfill_rows_per_second: entry.backfill_rows_per_second,
+            wait: entry.wait,
+        }),
     }
 }
 

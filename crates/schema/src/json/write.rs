@@ -22,7 +22,8 @@ pub(super) fn document(catalogue: &Catalogue) -> Document {
 
 /// The oldest format that can say what is in the catalogue.
 fn format(catalogue: &Catalogue) -> u32 {
-    if catalogue.tables().any(|table| table.foreign.is_some()) {
+    let is_projection = |table: &Table| table.view.as_ref().is_some_and(|view| view.projection.is_some());
+    if catalogue.tables().any(|table| table.foreign.is_some() || is_projection(table)) {
         FORMAT
     } else if catalogue.tables().any(|table| table.view.is_some()) {
         FORMAT_WITH_VIEWS
@@ -108,6 +109,11 @@ fn view_entry(view: &View) -> ViewEntry {
         restrictions: restrictions.collect(),
         built: view.built,
         disabled: view.disabled.clone(),
+        projection: view.projection.as_ref().map(|projection| ProjectionEntry {
+            owner: projection.owner.clone(),
+            backfill_rows_per_second: projection.backfill_rows_per_second,
+            wait: projection.wait,
+        }),
     }
 }
 

@@ -29,7 +29,7 @@ pub fn category(prepared: &Prepared, rules: &Rules) -> Option<Category> {
         // Whoever writes to the tables of roles changes roles.
         Plan::Write(_) | Plan::Batch(_) if of_roles => Category::Roles,
         Plan::Write(_) | Plan::Batch(_) => Category::Writes,
-        Plan::Ddl(_) => Category::Schema,
+        Plan::Ddl(_) | Plan::Job(_) => Category::Schema,
         Plan::Role(plan) if changes_roles(plan) => Category::Roles,
         Plan::Role(_) | Plan::Use(_) | Plan::Describe(_) | Plan::Explain(_) => return None,
     };

@@ -4,7 +4,7 @@
 //! the view depend on the moment of its creation, so it is refused.
 
 use super::merge::Merged;
-use super::relation::{self, BoundSubject, Test};
+use super::relation::{self, BoundRelation, BoundSubject, Test};
 use super::{Rules, StatementKind, relation_text};
 use crate::bind::Scope;
 use crate::bind::expr::RowScope;
@@ -23,6 +23,7 @@ pub fn bind_view_where(
     scope: Scope<'_>,
     base: &Arc<Table>,
     relations: &[Relation],
+    of_projection: bool,
 ) -> Result<Vec<Vec<ViewTest>>, QueryError> {
     if relations.iter().any(|relation| matches!(relation.subject, Subject::Token(_))) {
         return Err(QueryError::invalid("Cannot use token relation when defining a materialized view"));
@@ -34,13 +35,17 @@ pub fn bind_view_where(
         let mut of_relation = Vec::new();
         if written.op == RelationOp::IsNotNull {
             check_not_null(base, written)?;
+            if of_projection {
+                // Holds of every value that is there.
+                of_relation.push(ViewTest { comparison: Comparison::NotIn, alternatives: Vec::new() });
+            }
             tests.push(of_relation);
             continue;
         }
         let mut row = RowScope::new(base.clone());
         let mut bind = || relation::bind(scope, base, written, rules.kind, &mut row, &mut Markers::new(0));
         for bound in bind()? {
-            add_tests(base, written, &bound.subject, &bound.test, &mut of_relation)?;
+            add_tests(base, written, &bound, of_projection, &mut of_relation)?;
         }
         for bound in bind()? {
             merged.add(bound)?;
@@ -67,17 +72,18 @@ fn unsupported(written: &Relation) -> QueryError {
 fn add_tests(
     base: &Table,
     written: &Relation,
-    subject: &BoundSubject,
-    test: &Test,
+    bound: &BoundRelation,
+    of_projection: bool,
     out: &mut Vec<ViewTest>,
 ) -> Result<(), QueryError> {
+    let (subject, test) = (&bound.subject, &bound.test);
     let columns: &[Column] = match subject {
         BoundSubject::Column(column) | BoundSubject::Part(column, _) => std::slice::from_ref(column),
         BoundSubject::Tuple(columns) => columns,
         BoundSubject::Token => return Err(unsupported(written)),
     };
-    // What is no column of the base's key is refused by the schema's rules, in its turn.
-    if columns.iter().any(|column| !column.kind.is_primary_key()) {
+    // What is no column of the base's key is, for a view, refused by the schema's rules, in its turn.
+    if !of_projection && columns.iter().any(|column| !column.kind.is_primary_key()) {
         return Ok(());
     }
     if matches!(subject, BoundSubject::Part(..)) {

@@ -34,13 +34,23 @@ pub fn bind(scope: Scope<'_>, select: &Select, markers: &mut Markers) -> Result<
     Ok(plan)
 }
 
-/// A view that nobody keeps in step has missed writes: an answer from it would be wrong.
-fn refuse_disabled(table: &Table) -> Result<(), QueryError> {
-    let Some(reason) = table.view.as_ref().and_then(|view| view.disabled.as_ref()) else { return Ok(()) };
-    let (keyspace, name) = (&table.keyspace, &table.name);
-    Err(QueryError::invalid(format!(
-        "The materialized view {keyspace}.{name} is disabled: {reason}. Drop it and create it again"
-    )))
+/// A view that nobody keeps in step has missed writes, and a projection that is being filled lacks rows: an answer from either would
+/// be wrong.
+fn refuse_unfit(table: &Table) -> Result<(), QueryError> {
+    let Some(view) = &table.view else { return Ok(()) };
+    let (keyspace, name, id) = (&table.keyspace, &table.name, table.id);
+    if let Some(reason) = &view.disabled {
+        return Err(QueryError::invalid(format!(
+            "The materialized view {keyspace}.{name} is disabled: {reason}. Drop it and create it again"
+        )));
+    }
+    if view.projection.is_some() && !view.built {
+        return Err(QueryError::invalid(format!(
+            "The projection {keyspace}.{name} is being built and does not have all rows yet. How far it is: SELECT state, progress, \
+             ends_at FROM system_views.jobs WHERE id = {id}"
+        )));
+    }
+    Ok(())
 }
 
 /// Masked columns that relations are on, or whose similarity decides the order, in the table's order.
@@ -72,7 +82,7 @@ fn bind_for(
     markers: &mut Markers,
 ) -> Result<SelectPlan, QueryError> {
     let table = scope.table(&select.table)?;
-    refuse_disabled(table)?;
+    refuse_unfit(table)?;
     markers.enter(table);
     let mut row = RowScope::new(table.clone());
     row.masked = masked;

@@ -5,11 +5,15 @@ use crate::column::{Column, ColumnKind};
 use crate::error::SchemaError;
 use crate::options::TableOptions;
 use crate::table::{Table, TableKind};
-use crate::view::View;
+use crate::view::{Projection, View, ViewRestriction};
 use model::types::{DataType, java_class_name, quote_identifier};
 
 /// The view as a table without id and options.
-pub(super) fn table(base: &Table, new: &NewView) -> Result<Table, SchemaError> {
+pub(super) fn table(
+    base: &Table,
+    new: &NewView,
+    projection: Option<Projection>,
+) -> Result<Table, SchemaError> {
     let selected = selected(base, new)?;
     let mut table = Table {
         id: 0,
@@ -43,6 +47,7 @@ pub(super) fn table(base: &Table, new: &NewView) -> Result<Table, SchemaError> {
         restrictions: new.restrictions.clone().map_err(SchemaError::Invalid)?,
         built: false,
         disabled: None,
+        projection,
     });
     check_restrictions(base, &table)?;
     Ok(table)
@@ -62,7 +67,9 @@ fn selected<'b>(base: &'b Table, new: &NewView) -> Result<Vec<&'b Column>, Schem
                     ))
                 })
             };
-            names.iter().map(find).collect::<Result<_, _>>()?
+            // The columns of a projection's key need not be named twice.
+            let key = new.partition_key.iter().chain(&new.clustering).filter(|_| new.is_projection);
+            names.iter().chain(key).map(find).collect::<Result<_, _>>()?
         }
     };
     match columns.iter().find(|column| column.kind == ColumnKind::Static) {
@@ -134,7 +141,7 @@ fn apply_order(new: &NewView, table: &mut Table) -> Result<(), SchemaError> {
     Ok(())
 }
 
-/// A view has the base's whole key in its own, and at most one column more: so a row of the base is at most one of the view.
+/// A view has the base's whole key in its own, and at most one column more (a projection any number): so a row of the base is at most one of the view.
 fn check_key(base: &Table, new: &NewView, table: &Table) -> Result<(), SchemaError> {
     let in_view = |column: &&Column| table.primary_key().any(|key| key.id == column.id);
     let missing: Vec<&str> =
@@ -150,7 +157,7 @@ fn check_key(base: &Table, new: &NewView, table: &Table) -> Result<(), SchemaErr
     let in_base = |column: &&Column| base.primary_key().any(|key| key.id == column.id);
     let added: Vec<&str> =
         table.primary_key().filter(|column| !in_base(column)).map(|column| &*column.name).collect();
-    if added.len() > 1 {
+    if added.len() > 1 && !new.is_projection {
         return Err(SchemaError::Invalid(format!(
             "Cannot include more than one non-primary key column in materialized view primary key (got {})",
             added.join(", ")
@@ -175,6 +182,9 @@ fn lost_scale<'t>(base: &Table, table: &'t Table) -> Option<&'t Column> {
 
 fn check_restrictions(base: &Table, table: &Table) -> Result<(), SchemaError> {
     let restrictions = table.view.as_ref().map_or(&[][..], |view| &view.restrictions);
+    if table.view.as_ref().is_some_and(|view| view.projection.is_some()) {
+        return check_projected(base, restrictions);
+    }
     let is_restricted = |column: &&Column| restrictions.iter().any(|r| r.columns.contains(&column.name));
     let mut free: Vec<&str> =
         table.primary_key().filter(|column| !is_restricted(column)).map(|column| &*column.name).collect();
@@ -201,4 +211,19 @@ fn check_restrictions(base: &Table, table: &Table) -> Result<(), SchemaError> {
         )));
     }
     Ok(())
+}
+
+/// A projection needs no IS NOT NULL: a row without a column of the key has no place in it anyway. It may be about any column that is
+/// one value.
+fn check_projected(base: &Table, restrictions: &[ViewRestriction]) -> Result<(), SchemaError> {
+    let names = restrictions.iter().flat_map(|restriction| &restriction.columns);
+    let mut columns = names.filter_map(|name| base.column(name));
+    let unfit = |column: &&Column| column.kind == ColumnKind::Static || column.data_type.is_multi_cell();
+    match columns.find(unfit) {
+        None => Ok(()),
+        Some(column) => Err(SchemaError::Invalid(format!(
+            "The WHERE clause of a projection cannot be about {}: it is static or a collection that is not frozen",
+            column.name
+        ))),
+    }
 }

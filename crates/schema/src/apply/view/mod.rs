@@ -4,6 +4,7 @@
 //! The order of the checks is Cassandra's: what is wrong with a statement in several ways is told in its way.
 
 mod definition;
+mod projection;
 #[cfg(test)]
 mod tests;
 
@@ -62,8 +63,12 @@ pub(super) fn create(
             base.name
         )));
     }
-    let mut table = definition::table(base, new)?;
-    let options = TableOptions::read_new(&new.properties)?;
+    let projection = if new.is_projection { Some(projection::read(&new.properties)?) } else { None };
+    let mut table = definition::table(base, new, projection)?;
+    let options = TableOptions::read_new(&match new.is_projection {
+        true => new.properties.without(&projection::NAMES),
+        false => new.properties.clone(),
+    })?;
     if options.default_time_to_live != 0 {
         return Err(SchemaError::Invalid(format!(
             "Cannot set default_time_to_live for a materialized view. {TTL_OF_BASE}"

@@ -59,6 +59,7 @@ fn new_view(name: &str, selected: Option<&[&str]>, key: &[&str]) -> NewView {
         clustering: names(&key[1..]),
         clustering_order: Vec::new(),
         properties: Properties::new(),
+        is_projection: false,
     }
 }
 

@@ -257,7 +257,7 @@ pub fn kind(statement: &Statement, params: &QueryParams<'_>) -> (Operation, Atte
         Plan::Write(plan) if plan.is_counter() => (Operation::Write, Some(WriteType::Counter)),
         Plan::Write(_) => (Operation::Write, Some(WriteType::Simple)),
         Plan::Batch(_) => (Operation::Batch, Some(WriteType::Batch)),
-        Plan::Ddl(_) => (Operation::Schema, None),
+        Plan::Ddl(_) | Plan::Job(_) => (Operation::Schema, None),
         Plan::Use(_) | Plan::Role(_) => (Operation::Other, None),
     };
     (operation, Attempt { consistency: params.consistency, write })

@@ -1,0 +1,233 @@
+//! Projections and jobs: made, watched, paused, resumed, cancelled, checked and repaired.
+
+use super::build_tests::{Event, World, with_rows};
+use crate::session::Response;
+use database::jobs::{State, checkpoint::Checkpoints};
+use model::deletion::{Deletion, Marker};
+use model::key::PartitionKey;
+use model::row::RowWriter;
+use store::{Commit, Mutation, Store, TableId};
+
+impl World {
+    /// The only row of an answer, as numbers.
+    fn numbers(&self, text: &str) -> Vec<i64> {
+        let Response::Rows(rows) = self.run(text).response else { panic!("{text}") };
+        assert_eq!(rows.count, 1, "{text}");
+        let mut body = &rows.body[..];
+        let mut found = Vec::new();
+        while let Some((length, rest)) = body.split_first_chunk::<4>() {
+            let length = i32::from_be_bytes(*length).max(0) as usize;
+            if let Ok(number) = rest[..length].try_into() {
+                found.push(i64::from_be_bytes(number));
+            }
+            body = &rest[length..];
+        }
+        found
+    }
+
+    /// Missing, extra, stale and repaired.
+    fn check(&self, text: &str) -> [i64; 4] {
+        self.numbers(text)[..4].try_into().unwrap()
+    }
+
+    fn refusal(&self, text: &str) -> String {
+        super::tests::block_on(self.execute(text)).unwrap_err().to_string()
+    }
+
+    fn id(&self, name: &str) -> u32 {
+        let (_, catalogue) = self.dialect.shared.load();
+        let place = catalogue.keyspace("k").unwrap();
+        place.index(name).map_or_else(|| place.table(name).unwrap().id, |(_, index)| index.id)
+    }
+
+    /// Writes behind the back of whoever keeps copies in step.
+    fn damage(&self, mutation: Mutation) {
+        let commit = Commit { mutations: vec![mutation], now_seconds: 1 };
+        super::tests::block_on(self.store.inner.commit(commit)).unwrap();
+    }
+}
+
+#[test]
+fn a_paused_build_stays_paused_over_a_restart_and_goes_on_where_it_was() {
+    let world = with_rows();
+    // Two pages are copied, then the store fails, and somebody pauses what is left.
+    world.store.arm(6, Event::Fail);
+    world.run("CREATE INDEX i ON t (v)");
+    let id = u64::from(world.id("i"));
+    assert_eq!(world.dialect.shared.jobs().find(id).unwrap().state(), State::Failed);
+    world.run(&format!("ALTER JOB {id} WITH rows_per_second = 5"));
+    world.run(&format!("PAUSE JOB {id}"));
+    world.resume().unwrap();
+    assert_eq!((world.left(), world.is_built("i")), (1, false));
+
+    let again = World::open(world.store.clone());
+    again.resume().unwrap();
+    assert_eq!((again.left(), again.is_built("i")), (1, false), "a pause is stored");
+    let (_, catalogue) = again.dialect.shared.load();
+    let checkpoints = Checkpoints::find(&catalogue).unwrap();
+    let load = || super::tests::block_on(checkpoints.load(&again.store, id)).unwrap();
+    let (saved, _) = load().unwrap();
+    assert!(saved.after.is_some() && saved.is_paused && saved.rows > 0, "{saved:?}");
+    assert_eq!(saved.rows_per_second, Some(5));
+    again.run(&format!("ALTER JOB {id} WITH rows_per_second = 0"));
+    again.run(&format!("RESUME JOB {id}"));
+    again.resume().unwrap();
+    assert!(again.is_built("i"));
+    assert_eq!(again.candidates("i", None).len(), 8);
+    let report = again.dialect.shared.jobs().list().remove(0);
+    assert_eq!((report.rows, report.state), (8, State::Done), "nothing was read twice");
+    assert!(load().is_none(), "a finished build stores nothing");
+    assert!(again.refusal(&format!("PAUSE JOB {id}")).contains("done already"));
+    assert!(again.refusal("PAUSE JOB 999").contains("system_views.jobs"));
+}
+
+#[test]
+fn a_cancelled_build_takes_its_index_with_it() {
+    let world = with_rows();
+    world.store.arm(6, Event::Fail);
+    world.run("CREATE INDEX i ON t (v)");
+    let id = u64::from(world.id("i"));
+    world.run(&format!("CANCEL JOB {id}"));
+    world.resume().unwrap();
+    let (_, catalogue) = world.dialect.shared.load();
+    assert!(catalogue.keyspace("k").unwrap().index("i").is_none());
+    assert_eq!(world.left(), 0);
+}
+
+const PROJECTION: &str = "CREATE PROJECTION open_by_owner ON tasks AS SELECT * WHERE done = false \
+                          PRIMARY KEY ((owner, urgency), id) WITH owner = 'sales'";
+
+fn tasks() -> World {
+    let world = World::of(&[
+        "CREATE TABLE tasks (id int PRIMARY KEY, owner text, urgency int, done boolean, title text)",
+    ]);
+    for id in 0..20 {
+        let (owner, done) = (["ann", "bob"][id % 2], id % 5 == 0);
+        world.run(&format!(
+            "INSERT INTO tasks (id, owner, urgency, done, title) VALUES ({id}, '{owner}', {}, {done}, 't{id}')",
+            id % 3
+        ));
+    }
+    world.run("INSERT INTO tasks (id, owner) VALUES (100, 'ann')");
+    world
+}
+
+#[test]
+fn a_projection_has_several_columns_in_its_key_and_some_rows() {
+    let world = tasks();
+    let answer = world.run(PROJECTION);
+    assert!(
+        answer.warnings.iter().any(|warning| warning.contains("system_views.jobs")),
+        "{:?}",
+        answer.warnings
+    );
+    assert!(world.refusal("SELECT * FROM open_by_owner").contains("is being built"));
+    world.resume().unwrap();
+    assert_eq!(world.rows("SELECT * FROM open_by_owner"), 16);
+    let of_ann = "SELECT id FROM open_by_owner WHERE owner = 'ann' AND urgency = 1";
+    let before = world.rows(of_ann);
+    world.run("UPDATE tasks SET done = true WHERE id = 4");
+    assert_eq!(world.rows(of_ann), before - 1, "a row that the WHERE clause does not want any more has left");
+    world.run("UPDATE tasks SET urgency = 1, done = false WHERE id = 100");
+    assert_eq!(world.rows(of_ann), before, "and one that it wants now has come");
+    world.run("DELETE owner FROM tasks WHERE id = 100");
+    assert_eq!(world.rows(of_ann), before - 1);
+    assert_eq!(world.check("CHECK PROJECTION open_by_owner"), [0; 4]);
+    assert_eq!(world.rows("SELECT * FROM system_views.projections WHERE keyspace_name = 'k'"), 1);
+    for refused in [
+        "CREATE PROJECTION p ON tasks AS SELECT * PRIMARY KEY (owner)",
+        "CREATE PROJECTION p ON tasks AS SELECT * PRIMARY KEY (owner, id) WITH freshness = '5s'",
+        "CREATE PROJECTION p ON tasks AS SELECT * PRIMARY KEY (owner, id) WITH backfill = {'rows': '1'}",
+    ] {
+        assert!(!world.refusal(refused).is_empty());
+    }
+    world.run("CREATE PROJECTION p ON tasks AS SELECT title PRIMARY KEY (owner, id) WITH wait = true");
+    assert_eq!(world.rows("SELECT * FROM p"), 20);
+    world.run("DROP PROJECTION p");
+    assert!(world.refusal("CHECK PROJECTION p").contains("There is no index"));
+}
+
+/// The row of the view under this key.
+fn view_row(
+    world: &World,
+    view: &str,
+    key: &[&[u8]],
+    clustering: i32,
+    build: impl FnOnce(&mut RowWriter),
+) -> Mutation {
+    let key = match key {
+        [one] => PartitionKey::of(one),
+        several => PartitionKey::composite(several),
+    };
+    let mut bytes = Vec::new();
+    model::comparable::encode(&model::types::DataType::Int, false, &clustering.to_be_bytes(), &mut bytes)
+        .unwrap();
+    let mut row = RowWriter::new();
+    build(&mut row);
+    let mut mutation = Mutation::new(TableId(world.id(view)), key.unwrap());
+    mutation.row(&bytes, row.view());
+    mutation
+}
+
+const LATER: i64 = 1 << 60;
+
+#[test]
+fn drift_of_a_view_is_found_and_mended() {
+    let world = tasks();
+    world.run(PROJECTION);
+    world.resume().unwrap();
+    let urgency = |n: i32| n.to_be_bytes();
+    // Younger than what the build has written.
+    let stamp = 2;
+    // Task 1 (bob, 1) is gone, task 2 (ann, 2) has another title, and a task 77 that nobody has made is there.
+    world.damage(view_row(&world, "open_by_owner", &[b"bob", &urgency(1)], 1, |row| {
+        row.begin(stamp, None, Deletion { timestamp: stamp, local_seconds: 1 });
+    }));
+    let title = world.dialect.shared.load().1.table("k", "tasks").unwrap().column("title").unwrap().id;
+    world.damage(view_row(&world, "open_by_owner", &[b"ann", &urgency(2)], 2, |row| {
+        row.begin(stamp, Some(Marker::new(stamp)), Deletion::NONE);
+        row.live(title, b"wrong");
+    }));
+    world.damage(view_row(&world, "open_by_owner", &[b"eve", &urgency(0)], 77, |row| {
+        row.begin(stamp, Some(Marker::new(stamp)), Deletion::NONE);
+    }));
+    assert_eq!(world.check("CHECK PROJECTION open_by_owner"), [1, 1, 1, 0]);
+    assert_eq!(world.check("CHECK PROJECTION k.open_by_owner"), [1, 1, 1, 0], "a check changes nothing");
+    assert_eq!(world.check("REPAIR PROJECTION open_by_owner"), [1, 1, 1, 3]);
+    assert_eq!(world.check("CHECK PROJECTION open_by_owner"), [0; 4]);
+    assert_eq!(world.rows("SELECT * FROM open_by_owner WHERE owner = 'eve' AND urgency = 0"), 0);
+    // What is mended follows its table like everything else.
+    world.run("UPDATE tasks SET urgency = 9 WHERE id = 1");
+    assert_eq!(world.rows("SELECT * FROM open_by_owner WHERE owner = 'bob' AND urgency = 9"), 1);
+    assert_eq!(world.check("CHECK PROJECTION open_by_owner"), [0; 4]);
+}
+
+#[test]
+fn drift_of_an_index_is_found_and_mended() {
+    let world = tasks();
+    world.run("CREATE INDEX by_owner ON tasks (owner)");
+    assert_eq!(world.check("CHECK PROJECTION by_owner"), [0; 4]);
+    // The entries of bob are gone; a leftover leads to ann's first task.
+    let (_, catalogue) = world.dialect.shared.load();
+    let (table, index) = catalogue.keyspace("k").unwrap().index("by_owner").unwrap();
+    let config = query::index::config(table, index).unwrap();
+    let mut gone = Mutation::new(config.table, config.partition_of(b"bob").unwrap());
+    gone.delete_partition(Deletion { timestamp: super::build_tests::NOW, local_seconds: 1 });
+    world.damage(gone);
+    let leftover = world.candidates("by_owner", Some(b"ann"));
+    assert!(!leftover.is_empty());
+    let mut extra = Mutation::new(TableId(table.id), PartitionKey::of(&1i32.to_be_bytes()).unwrap());
+    let mut row = RowWriter::new();
+    row.begin(LATER, Some(Marker::new(LATER)), Deletion::NONE);
+    row.live(table.column("owner").unwrap().id, b"zoe");
+    extra.row(&[], row.view());
+    // An entry without its row: what an index of task 1 with the owner zoe would have.
+    for mutation in store::index::additions(std::slice::from_ref(&config), &extra) {
+        world.damage(mutation);
+    }
+    let [missing, extra, stale, _] = world.check("CHECK PROJECTION by_owner");
+    assert_eq!((missing, extra, stale), (10, 1, 0));
+    let [.., repaired] = world.check("REPAIR PROJECTION by_owner");
+    assert_eq!(repaired, 11);
+    assert_eq!(world.check("CHECK PROJECTION by_owner"), [0, 0, 0, 0]);
+}

@@ -1,0 +1,88 @@
+//! Every copy of a table: indexes and views, with their state, how far their build is and what the last check has found.
+
+use super::cells::*;
+use super::node::Live;
+use super::rows::Filler;
+use database::catalogue::SharedCatalogue;
+use database::jobs::State;
+use schema::{Catalogue, Table};
+use std::sync::Arc;
+
+/// One copy.
+struct Copy<'c> {
+    base: &'c str,
+    name: &'c str,
+    kind: &'static str,
+    id: u32,
+    is_built: bool,
+    fault: Option<&'c str>,
+    owner: Option<&'c str>,
+}
+
+pub(super) fn projections(
+    filler: &mut Filler<'_>,
+    catalogue: &Catalogue,
+    shared: &SharedCatalogue,
+    live: Option<Arc<dyn Live>>,
+) {
+    for table in catalogue.tables() {
+        for copy in copies(table) {
+            let job = shared.jobs().find(copy.id.into());
+            let state = match (&job, copy.is_built, copy.fault) {
+                (_, _, Some(_)) => "failed",
+                (_, true, _) => "ready",
+                (Some(job), ..) if job.state() == State::Paused => "paused",
+                (Some(job), ..) if job.state() == State::Failed => "failed",
+                _ => "building",
+            };
+            let report = shared.jobs().list().into_iter().find(|report| report.id == u64::from(copy.id));
+            let progress = if copy.is_built { 1.0 } else { report.map_or(0.0, |report| report.progress) };
+            let check = shared.jobs().last_check(copy.id);
+            let size = live.as_ref().and_then(|live| live.table_size(copy.id));
+            filler.row(&[
+                ("keyspace_name", text(&table.keyspace)),
+                ("base_table", text(copy.base)),
+                ("name", text(copy.name)),
+                ("bytes", size.and_then(|(_, bytes)| bigint(bytes as i64))),
+                ("drift", check.and_then(|check| bigint((check.missing + check.extra + check.stale) as i64))),
+                ("freshness", text("atomic")),
+                ("job", job.filter(|_| !copy.is_built).and_then(|job| bigint(job.id as i64))),
+                ("kind", text(copy.kind)),
+                // In the commit of its table.
+                ("lag_ms", bigint(0)),
+                ("last_check", check.and_then(|check| timestamp(check.at_micros / 1_000))),
+                ("owner", copy.owner.and_then(text)),
+                ("progress", double(progress)),
+                ("rows", size.and_then(|(rows, _)| bigint(rows as i64))),
+                ("state", text(state)),
+            ]);
+        }
+    }
+}
+
+/// The indexes of a table, or the copy that it is itself.
+fn copies(table: &Table) -> Vec<Copy<'_>> {
+    let index = |index: &'_ schema::Index| (index.id, index.built);
+    let mut found: Vec<Copy<'_>> = table
+        .indexes
+        .iter()
+        .map(|of| {
+            let (id, is_built) = index(of);
+            let name = &*of.name;
+            Copy { base: &table.name, name, kind: "index", id, is_built, fault: None, owner: None }
+        })
+        .collect();
+    if let Some(view) = &table.view {
+        let projection = view.projection.as_ref();
+        found.push(Copy {
+            base: &view.base,
+            name: &table.name,
+            kind: if projection.is_some() { "projection" } else { "view" },
+            id: table.id,
+            is_built: view.built,
+            fault: view.disabled.as_deref(),
+            owner: projection.and_then(|projection| projection.owner.as_deref()),
+        });
+    }
+    found
+}

@@ -1,0 +1,263 @@
+//! Views: every row of the table has its row, and every row of the view comes from one.
+
+use super::rows::{self, seen};
+use super::{Check, Drift, LOOKS_MAX};
+use crate::builds::Page;
+use crate::view;
+use model::comparable;
+use model::deletion::Deletion;
+use model::key::{KIND_ROW, PartitionKey, composite_part};
+use model::row::{KEY_AS_WRITTEN, RowView, RowWriter, written_values};
+use query::QueryError;
+use schema::{Column, ColumnKind, Table};
+use std::sync::Arc;
+use store::view::{BaseRow, ViewConfig, ViewPlace, ViewStamp};
+use store::{ConditionalCommit, Mutation, PartitionCheck, RowCheck, RowPosition, Store, TableId};
+
+/// The table, the view, and what makes one of the other.
+struct Pair {
+    base: Arc<Table>,
+    view: Arc<Table>,
+    config: ViewConfig,
+}
+
+/// Where a row is.
+#[derive(Clone, Debug, PartialEq)]
+struct Spot {
+    key: PartitionKey,
+    clustering: Vec<u8>,
+}
+
+pub(super) async fn run<S: Store>(check: &mut Check<'_, S>) -> Result<(), QueryError> {
+    let mut after = None;
+    loop {
+        let pair = pair(check)?;
+        let table = TableId(pair.base.id);
+        let (page, next) =
+            rows::page(check.store, table, after, check.job.rows_max(), check.now_seconds).await?;
+        for (base, row) in rows_of(&page) {
+            check.report.rows += 1;
+            let Some(row) = RowView::from_payload(row) else { continue };
+            if let Some((place, expected)) = expected(&pair, &base, Some(row), check.now_seconds)
+                && actual(check, &pair, &place).await? != expected
+            {
+                judge(check, &pair, base, place).await?;
+            }
+        }
+        check
+            .page_done(page.rows_read(), next.as_ref().map(|next| halfway(next.key.token().0, false)))
+            .await?;
+        if next.is_none() {
+            break;
+        }
+        after = next;
+    }
+    let mut after = None;
+    loop {
+        let pair = pair(check)?;
+        let table = TableId(pair.view.id);
+        let (page, next) =
+            rows::page(check.store, table, after, check.job.rows_max(), check.now_seconds).await?;
+        for (place, row) in rows_of(&page) {
+            check.report.copies += 1;
+            let Some(row) = RowView::from_payload(row) else { continue };
+            let Some(base) = base_of(&pair, &place, row) else { continue };
+            let source = rows::row(
+                check.store,
+                TableId(pair.base.id),
+                &base.key,
+                Some(&base.clustering),
+                check.now_seconds,
+            )
+            .await?;
+            let source = source.as_deref().and_then(RowView::from_payload);
+            let made = expected(&pair, &base, source, check.now_seconds).map(|(place, _)| place);
+            if made.as_ref() != Some(&place) {
+                judge(check, &pair, base, place).await?;
+            }
+        }
+        check.page_done(0, next.as_ref().map(|next| halfway(next.key.token().0, true))).await?;
+        if next.is_none() {
+            return Ok(());
+        }
+        after = next;
+    }
+}
+
+/// Two tables are read one after the other: progress over both, as a token.
+fn halfway(token: i64, is_second: bool) -> i64 {
+    token / 2 + if is_second { i64::MAX / 2 } else { i64::MIN / 2 }
+}
+
+fn pair<S: Store>(check: &Check<'_, S>) -> Result<Pair, QueryError> {
+    let (_, catalogue) = check.shared.load();
+    let base = check.base(&catalogue)?;
+    let place = catalogue.keyspace(&check.keyspace).ok_or_else(|| check.gone())?;
+    let view = place.views_of(&base).find(|view| view.id == check.id).cloned().ok_or_else(|| check.gone())?;
+    let config = view::config(&base, &view).map_err(QueryError::Invalid)?;
+    Ok(Pair { base, view, config })
+}
+
+/// The clustered rows of a page.
+fn rows_of(page: &Page) -> Vec<(Spot, &[u8])> {
+    let mut rows = Vec::new();
+    for partition in &page.rows {
+        for entry in partition.entries() {
+            if let Some((&KIND_ROW, clustering)) = entry.position.split_first() {
+                let spot = Spot { key: partition.key.clone(), clustering: clustering.to_vec() };
+                rows.push((spot, entry.payload));
+            }
+        }
+    }
+    rows
+}
+
+type Content = Option<Vec<(u32, Option<Vec<u8>>, Vec<u8>)>>;
+
+/// Where the view has the row and what a reader sees there; `None`: the view does not have it.
+fn expected(pair: &Pair, base: &Spot, row: Option<RowView<'_>>, now_seconds: u32) -> Option<(Spot, Content)> {
+    let base = BaseRow { key: &base.key, clustering: &base.clustering, row: row? };
+    let place = pair.config.place(base)?;
+    let image = image(pair, base, &place, ViewStamp { timestamp: 2, replaces: true, now_seconds });
+    let content = seen(image.view(), now_seconds)?;
+    Some((Spot { key: place.key, clustering: place.clustering }, Some(content)))
+}
+
+fn image(pair: &Pair, base: BaseRow<'_>, place: &ViewPlace, stamp: ViewStamp) -> RowWriter {
+    let mut image = RowWriter::new();
+    pair.config.image(base, place, stamp, &mut image);
+    image
+}
+
+async fn actual<S: Store>(check: &Check<'_, S>, pair: &Pair, place: &Spot) -> Result<Content, QueryError> {
+    let table = TableId(pair.view.id);
+    let row = rows::row(check.store, table, &place.key, Some(&place.clustering), check.now_seconds).await?;
+    Ok(row.as_deref().and_then(RowView::from_payload).and_then(|row| seen(row, check.now_seconds)))
+}
+
+/// Looks at a row of the table and a place of the view together, until they agree or stay at odds; then mends it if that is wanted.
+async fn judge<S: Store>(
+    check: &mut Check<'_, S>,
+    pair: &Pair,
+    base: Spot,
+    place: Spot,
+) -> Result<(), QueryError> {
+    let Some((drift, wanted)) = together(check, pair, &base, &place, Vec::new()).await? else {
+        return Ok(());
+    };
+    let mut is_mended = false;
+    if check.repair {
+        let mut wanted = wanted;
+        // Somebody may write the row between the look and the repair: then it is looked at again.
+        for _ in 0..LOOKS_MAX {
+            let mutation = repair(pair, &place, wanted.take(), check.now_seconds);
+            together(check, pair, &base, &place, vec![mutation]).await?;
+            match together(check, pair, &base, &place, Vec::new()).await? {
+                None => {
+                    is_mended = true;
+                    break;
+                }
+                Some((_, again)) => wanted = again,
+            }
+        }
+    }
+    check.report.note(drift, &base.key, is_mended);
+    Ok(())
+}
+
+/// What is wrong at a place of the view, seen at one moment, with the row of the table as it was then if the place should have it.
+/// The mutations are committed at the end of that moment, above everything that the view has there.
+async fn together<S: Store>(
+    check: &Check<'_, S>,
+    pair: &Pair,
+    base: &Spot,
+    place: &Spot,
+    mutations: Vec<Mutation>,
+) -> Result<Option<(Drift, Option<(Spot, Vec<u8>)>)>, QueryError> {
+    let row = |clustering: &[u8], table: &Table| RowCheck {
+        position: RowPosition::Row(clustering.to_vec()),
+        exists: None,
+        conditions: Vec::new(),
+        columns: table.living_columns(),
+    };
+    let commit = ConditionalCommit {
+        table: TableId(pair.base.id),
+        key: base.key.clone(),
+        checks: vec![row(&base.clustering, &pair.base)],
+        further: vec![PartitionCheck {
+            table: TableId(pair.view.id),
+            key: place.key.clone(),
+            checks: vec![row(&place.clustering, &pair.view)],
+        }],
+        mutations,
+        provisional_timestamp: PROVISIONAL,
+        now_seconds: check.now_seconds,
+    };
+    let outcome = check.store.commit_if(commit).await?;
+    let source = outcome.rows.first().and_then(|row| row.row.as_deref()).and_then(RowView::from_payload);
+    let copy = outcome.further.first().and_then(|partition| partition.rows.first());
+    let copy = copy.and_then(|row| row.row.as_deref()).and_then(RowView::from_payload);
+    let copy = copy.and_then(|row| seen(row, check.now_seconds));
+    let made = expected(pair, base, source, check.now_seconds).filter(|(at, _)| at == place);
+    let wanted = || Some((base.clone(), source?.to_payload()));
+    Ok(match (made, copy) {
+        (None, None) => None,
+        (None, Some(_)) => Some((Drift::Extra, None)),
+        (Some(_), None) => Some((Drift::Missing, wanted())),
+        (Some((_, made)), copy) if made == copy => None,
+        (Some(_), Some(_)) => Some((Drift::Stale, wanted())),
+    })
+}
+
+/// The store moves it to its ballot.
+const PROVISIONAL: i64 = 1 << 40;
+
+/// Puts what the table makes at a place, or nothing, over whatever is there.
+fn repair(pair: &Pair, place: &Spot, wanted: Option<(Spot, Vec<u8>)>, now_seconds: u32) -> Mutation {
+    let mut mutation = Mutation::new(TableId(pair.view.id), place.key.clone());
+    let mut nothing = RowWriter::new();
+    let deletion = Deletion { timestamp: PROVISIONAL, local_seconds: now_seconds };
+    nothing.begin(PROVISIONAL, None, deletion);
+    let source = wanted.as_ref().and_then(|(base, row)| {
+        Some(BaseRow { key: &base.key, clustering: &base.clustering, row: RowView::from_payload(row)? })
+    });
+    let stamp = ViewStamp { timestamp: PROVISIONAL, replaces: true, now_seconds };
+    let made = source.and_then(|base| Some(image(pair, base, &pair.config.place(base)?, stamp)));
+    mutation.row(&place.clustering, made.as_ref().unwrap_or(&nothing).view());
+    mutation
+}
+
+/// The row of the table that a row of the view comes from: the view's key holds all of its key.
+fn base_of(pair: &Pair, place: &Spot, row: RowView<'_>) -> Option<Spot> {
+    let written = row.cells().find(|cell| cell.column == KEY_AS_WRITTEN).and_then(|cell| cell.live_value(0));
+    let value = |column: &Column| -> Option<Vec<u8>> {
+        let found = pair.view.primary_key().find(|key| key.id == column.id)?;
+        if found.kind == ColumnKind::PartitionKey {
+            let bytes = place.key.bytes();
+            return match pair.view.partition_key.len() {
+                1 => Some(bytes.to_vec()),
+                _ => composite_part(bytes, found.position).map(<[u8]>::to_vec),
+            };
+        }
+        if let Some(kept) = written.filter(|_| found.data_type.has_decimal()) {
+            return written_values(kept).nth(found.position).map(<[u8]>::to_vec);
+        }
+        let mut rest = place.clustering.as_slice();
+        for column in pair.view.clustering.get(..found.position)? {
+            rest = rest.get(comparable::skip(&column.data_type, column.descending, rest).ok()?..)?;
+        }
+        let mut value = Vec::new();
+        comparable::decode(&found.data_type, found.descending, rest, &mut value).ok()?;
+        Some(value)
+    };
+    let values = pair.base.partition_key.iter().map(value).collect::<Option<Vec<_>>>()?;
+    let key = match values.as_slice() {
+        [one] => PartitionKey::of(one)?,
+        several => PartitionKey::composite(several)?,
+    };
+    let mut clustering = Vec::new();
+    for column in &pair.base.clustering {
+        comparable::encode(&column.data_type, column.descending, &value(column)?, &mut clustering).ok()?;
+    }
+    Some(Spot { key, clustering })
+}

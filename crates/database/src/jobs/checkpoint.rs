@@ -1,0 +1,168 @@
+//! How far a build has got, stored in `system_distributed.jobs`.
+//!
+//! A checkpoint is a mutation, so it can be part of the commit that it describes: after a crash the stored position is exactly
+//! what was committed. A database whose catalogue has no such table stores nothing, and its builds begin anew.
+
+use model::deletion::{Deletion, Marker};
+use model::key::PartitionKey;
+use model::row::{ColumnId, RowView, RowWriter};
+use schema::Catalogue;
+use store::{Flow, Mutation, Partitions, Position, Read, Sink, Slice, Store, StoreError, TableId};
+
+const KEYSPACE: &str = "system_distributed";
+const TABLE: &str = "jobs";
+
+/// What is stored of a job.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Saved {
+    /// The rows up to here are done.
+    pub after: Option<Position>,
+    pub rows: u64,
+    pub is_paused: bool,
+    pub rows_per_second: Option<u32>,
+}
+
+/// Where checkpoints are stored.
+#[derive(Clone, Copy, Debug)]
+pub struct Checkpoints {
+    table: TableId,
+    paused: ColumnId,
+    position: ColumnId,
+    rows: ColumnId,
+    rows_per_second: ColumnId,
+}
+
+impl Checkpoints {
+    pub fn find(catalogue: &Catalogue) -> Option<Checkpoints> {
+        let table = catalogue.table(KEYSPACE, TABLE)?;
+        let id = |name: &str| table.column(name).map(|column| column.id);
+        Some(Checkpoints {
+            table: TableId(table.id),
+            paused: id("paused")?,
+            position: id("position")?,
+            rows: id("rows")?,
+            rows_per_second: id("rows_per_second")?,
+        })
+    }
+
+    /// Stores all of it over what was stored at an earlier timestamp.
+    pub fn save(&self, id: u64, saved: &Saved, timestamp: i64) -> Option<Mutation> {
+        let mut cells = [
+            (self.paused, vec![u8::from(saved.is_paused)]),
+            (self.position, encode(saved.after.as_ref())),
+            (self.rows, (saved.rows as i64).to_be_bytes().to_vec()),
+            (self.rows_per_second, (saved.rows_per_second.unwrap_or(0) as i32).to_be_bytes().to_vec()),
+        ];
+        cells.sort_by_key(|(column, _)| *column);
+        let mut row = RowWriter::new();
+        row.begin(timestamp, Some(Marker::new(timestamp)), Deletion::NONE);
+        cells.iter().for_each(|(column, value)| row.live(*column, value));
+        let mut mutation = Mutation::new(self.table, key(id)?);
+        mutation.row(&[], row.view());
+        Some(mutation)
+    }
+
+    pub fn remove(&self, id: u64, timestamp: i64) -> Option<Mutation> {
+        let local_seconds = u32::try_from(timestamp / 1_000_000).unwrap_or_default();
+        let mut mutation = Mutation::new(self.table, key(id)?);
+        mutation.delete_partition(Deletion { timestamp, local_seconds });
+        Some(mutation)
+    }
+
+    /// What is stored, and its timestamp.
+    pub async fn load<S: Store>(&self, store: &S, id: u64) -> Result<Option<(Saved, i64)>, StoreError> {
+        let Some(key) = key(id) else { return Ok(None) };
+        let read = Read {
+            table: self.table,
+            partitions: Partitions::One(key),
+            slices: vec![Slice::all()],
+            reverse: false,
+            statics: false,
+            after: None,
+            now_seconds: 0,
+            scan_limit: u64::MAX,
+            tombstone_limit: u64::MAX,
+        };
+        let mut found = Found { checkpoints: *self, saved: None };
+        store.read(&read, &mut found).await?;
+        Ok(found.saved)
+    }
+}
+
+fn key(id: u64) -> Option<PartitionKey> {
+    PartitionKey::of(&(id as i64).to_be_bytes())
+}
+
+struct Found {
+    checkpoints: Checkpoints,
+    saved: Option<(Saved, i64)>,
+}
+
+impl Sink for Found {
+    fn partition(&mut self, _: &PartitionKey) -> Flow {
+        Flow::Continue
+    }
+
+    fn static_row(&mut self, _: RowView<'_>) -> Flow {
+        Flow::Continue
+    }
+
+    fn row(&mut self, _: &[u8], row: RowView<'_>) -> Flow {
+        let value = |column: ColumnId| {
+            let cell = row.cells().find(|cell| cell.column == column)?;
+            cell.live_value(0).map(<[u8]>::to_vec)
+        };
+        let Checkpoints { paused, position, rows, rows_per_second, .. } = self.checkpoints;
+        let number = |bytes: Vec<u8>| bytes.iter().fold(0u64, |all, byte| all << 8 | u64::from(*byte));
+        let saved = Saved {
+            after: value(position).and_then(|bytes| decode(&bytes)),
+            rows: value(rows).map(number).unwrap_or_default(),
+            is_paused: value(paused) == Some(vec![1]),
+            rows_per_second: value(rows_per_second)
+                .map(|bytes| number(bytes) as u32)
+                .filter(|limit| *limit > 0),
+        };
+        self.saved = Some((saved, row.marker().map_or(0, |marker| marker.timestamp)));
+        Flow::Continue
+    }
+
+    fn partition_end(&mut self) -> Flow {
+        Flow::Continue
+    }
+}
+
+/// Nothing; or the length of the key, the key, and a clustering key behind a 1, or a 0.
+fn encode(position: Option<&Position>) -> Vec<u8> {
+    let Some(Position { key, clustering }) = position else { return Vec::new() };
+    let mut bytes = (key.bytes().len() as u32).to_be_bytes().to_vec();
+    bytes.extend_from_slice(key.bytes());
+    bytes.push(u8::from(clustering.is_some()));
+    bytes.extend_from_slice(clustering.as_deref().unwrap_or_default());
+    bytes
+}
+
+fn decode(bytes: &[u8]) -> Option<Position> {
+    let (length, rest) = bytes.split_first_chunk::<4>()?;
+    let (key, rest) = rest.split_at_checked(u32::from_be_bytes(*length) as usize)?;
+    let (has_clustering, clustering) = rest.split_first()?;
+    let clustering = (*has_clustering == 1).then(|| clustering.to_vec());
+    Some(Position { key: PartitionKey::of(key)?, clustering })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_come_back() {
+        let key = PartitionKey::of(b"some key").unwrap();
+        for clustering in [None, Some(Vec::new()), Some(b"\x20c".to_vec())] {
+            let position = Position { key: key.clone(), clustering };
+            assert_eq!(decode(&encode(Some(&position))), Some(position));
+        }
+        assert_eq!(decode(&encode(None)), None);
+        for damaged in [&b"\0\0\0\x09short"[..], b"\xff\xff\xff\xff", b"\0\0"] {
+            assert_eq!(decode(damaged), None);
+        }
+    }
+}
