@@ -78,8 +78,25 @@ impl Facts {
         let subject = subject_words(table);
         let has_time = table.clustering_columns().any(Column::is_chronological);
         let key = || table.partition_columns().filter(|c| !usage.is_constant(&c.name));
-        let owner = owner(table, key());
+        let mut owner = owner(table, key());
         let mut content = content(&subject);
+        // Rows that are renamed and removed by their key are things, whatever they are called.
+        let is_kept = usage.edits_rows && usage.drops_rows && !has_time;
+        // One row per person is who did it, not a log of it.
+        let per_person = !has_time && table.clustering_columns().last().is_some_and(is_somebody);
+        if content == Content::Happenings && (is_kept || per_person) {
+            content = Content::Things;
+        }
+        // What people do under a key that they share, and what is counted there over all of them.
+        let by_people = table.clustering_columns().chain(table.regular_columns()).any(is_somebody);
+        if usage.sums_whole && by_people && !usage.edits_rows && !usage.drops_rows {
+            if content == Content::Things && owner == Owner::Group && has_instant(table) {
+                content = Content::Happenings;
+            }
+            if content == Content::Happenings && owner == Owner::Unit {
+                owner = Owner::Group;
+            }
+        }
         // What a machine writes is measured, unless a person has a part in it.
         let raw = ["data", "value", "point", "series", "raw", "stream", "record"];
         let is_raw = any_word(subject.last().map(std::slice::from_ref).unwrap_or(&[]), &raw)
@@ -171,6 +188,20 @@ pub fn larger(a: Option<f64>, b: Option<f64>) -> Option<f64> {
     }
 }
 
+/// Whether the column says who did it.
+fn is_somebody(column: &Column) -> bool {
+    let is_id =
+        matches!(column.words.last().map(String::as_str), Some("id" | "uid" | "username" | "uuid" | "did"));
+    is_id
+        && !column.is_static
+        && (any_word(&column.words, PERSON) || matches!(column.words.as_slice(), [one] if one == "uid"))
+}
+
+/// Whether rows are sorted by when they came.
+fn has_instant(table: &Table) -> bool {
+    table.clustering_columns().next().is_some_and(Column::is_chronological)
+}
+
 /// The words of the table's name that say what its rows are: those before `by`.
 pub fn subject_words(table: &Table) -> Vec<String> {
     let all = &table.words;
@@ -193,6 +224,28 @@ fn content(subject: &[String]) -> Content {
         return Content::Telemetry;
     }
     let head = subject.last().map(std::slice::from_ref).unwrap_or(&[]);
+    let before = subject.len().checked_sub(2).and_then(|at| subject.get(at..=at)).unwrap_or(&[]);
+    // How something was owned, assigned, named: it changes now and then.
+    let attribute = [
+        "ownership",
+        "owner",
+        "custody",
+        "status",
+        "state",
+        "address",
+        "role",
+        "assignment",
+        "name",
+        "stage",
+        "salary",
+    ];
+    if any_word(head, &["history", "change"]) && any_word(before, &attribute) {
+        return Content::Things;
+    }
+    // Page view events and click logs are what they are of.
+    if any_word(head, &["event", "log", "record", "entry", "data"]) && any_word(before, TELEMETRY) {
+        return Content::Telemetry;
+    }
     if any_word(head, THINGS) {
         Content::Things
     } else if any_word(head, TELEMETRY) {

@@ -367,6 +367,7 @@ pub const TELEMETRY: &[&str] = &[
     "iot",
     "orderbook",
     "vitals",
+    "frame",
     "heartrate",
     "ecg",
     "weather",
@@ -428,6 +429,9 @@ pub const HAPPENING: &[&str] = &[
     "download",
     "purchase",
     "sale",
+    "like",
+    "vote",
+    "reaction",
 ];
 
 /// Words for tables whose rows are few by nature and rarely written.

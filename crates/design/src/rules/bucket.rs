@@ -92,8 +92,14 @@ fn coarse(table: &Table, facts: &Facts, grain: Grain) -> Option<(Severity, Strin
     let fast = facts.content == Content::Telemetry
         || facts.owner == Owner::Machine
         || (facts.owner == Owner::Group && is_long);
-    let guess =
-        fast && !facts.hash_bucket && facts.is_history && grain >= Grain::Week && grain != Grain::Unknown;
+    // Twice the limit at a rate that is only assumed says nothing.
+    let far = worst > 5.0 * PARTITION_BYTES_MAX;
+    let guess = far
+        && fast
+        && !facts.hash_bucket
+        && facts.is_history
+        && grain >= Grain::Week
+        && grain != Grain::Unknown;
     guess.then(|| {
         (
             Severity::Warning,

@@ -91,6 +91,9 @@ fn weakness(index: &Index, column: &Column, changes: bool) -> Option<String> {
         Meaning::Time | Meaning::TimeBucket(_) | Meaning::Measure if index.kind == IndexKind::Legacy => Some(
             format!("the index finds one value of {name} and no range, and it is ranges that are asked for"),
         ),
+        _ if index.kind == IndexKind::Sasi => Some(format!(
+            "a SASI index on {name} is experimental, and a search inside of texts looks at the terms of every node"
+        )),
         _ if changes => Some(format!(
             "{name} changes, and each change leaves a dead entry that later reads of the index wade through"
         )),
@@ -110,7 +113,7 @@ fn judge(
     let whole_key = |a: &&Access| table.partition_columns().all(|c| a.point(&c.name).is_some());
     let scattered: Vec<&&Access> = users.iter().filter(|a| !whole_key(a)).collect();
     if !users.is_empty() && scattered.is_empty() {
-        return None;
+        return inside_only(table, index, column);
     }
     let rate = scattered
         .iter()
@@ -135,7 +138,7 @@ fn judge(
             )
         }
         (Some(why), None) => (
-            Severity::Warning,
+            how_sure(index, column, &scattered, changes),
             format!(
                 "on a cluster an index on {name} of {} asks every node: {why}; declare peak_rate if such reads are rare",
                 table.name
@@ -150,6 +153,36 @@ fn judge(
         (None, None) => return None,
     };
     Some((if small { Severity::Advice } else { severity }, message))
+}
+
+/// Half of the table behind one value that changes all the time is certain; an attached index that no statement uses is a doubt.
+fn how_sure(index: &Index, column: &Column, scattered: &[&&Access], changes: bool) -> Severity {
+    let halves = matches!(column.meaning, Meaning::Few(values) if values <= 3);
+    match scattered {
+        [] if index.kind == IndexKind::Attached => Severity::Advice,
+        [_, ..] if halves && changes => Severity::Error,
+        _ => Severity::Warning,
+    }
+}
+
+/// Every read gives the partition key. What the index finds there a look at the rows finds as well when the values are few, and
+/// what the clustering key sorts by needs no index.
+fn inside_only(table: &Table, index: &Index, column: &Column) -> Option<(Severity, String)> {
+    let name = &column.name;
+    let first = table.clustering_columns().next().is_some_and(|c| c.name == *name);
+    let halves = matches!(column.meaning, Meaning::Few(values) if values <= 3);
+    let reason = match column.meaning {
+        _ if first => format!("rows lie sorted by {name} there, so the key finds them by itself"),
+        Meaning::Few(values) if values <= 20 && index.kind == IndexKind::Legacy => format!(
+            "{name} has few values (about {values} is assumed), so a good part of the partition matches anyway"
+        ),
+        _ => return None,
+    };
+    let message = format!(
+        "every read through the index on {name} also gives {}: {reason}; the index only makes writes dearer",
+        table.partition_text()
+    );
+    Some((if first || halves { Severity::Warning } else { Severity::Advice }, message))
 }
 
 fn fix(table: &Table, column: &Column, index: &Index) -> String {

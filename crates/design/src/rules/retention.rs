@@ -107,7 +107,7 @@ fn marker(table: &Table, facts: &Facts) -> Option<String> {
     let named = any_word(&table.words, MARKER);
     let mut others = table.regular_columns().filter(|c| c.meaning != Meaning::Time);
     // Besides its key a marker has at most what it points to.
-    let small = others.next().is_none() || (named && others.next().is_none());
+    let small = others.next().is_none() || (named && (others.next().is_none() || usage.only_asks));
     let about = table.regular_columns().count() == 0 && table.clustering.is_empty();
     let remembers = named || (about && facts.content == Content::Happenings);
     (only_inserts && small && remembers).then(|| {

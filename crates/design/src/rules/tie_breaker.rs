@@ -4,7 +4,7 @@ use super::{Context, Rule, key_span, on_table};
 use crate::catalogue::{Column, Table};
 use crate::facts::{Content, Facts, Owner, holds_numbers, subject_words};
 use crate::finding::{Findings, Severity};
-use crate::lexicon::PERSON;
+use crate::lexicon::{GROUP, MACHINE, PERSON};
 use crate::vocabulary::{Meaning, any_word, native, singular};
 use cql_syntax::ast::NativeType;
 
@@ -51,6 +51,10 @@ const LISTED_IDS: &[&str] =
     &["user", "player", "product", "item", "member", "customer", "team", "account", "employee", "id"];
 /// Times that say since when a value holds: one per instant by nature.
 const EFFECTIVE: &[&str] = &["valid", "effective", "from", "since", "start", "as", "slot", "due"];
+
+/// Columns of what somebody wrote, as against what was measured.
+const WRITTEN: &[&str] =
+    &["data", "line", "payload", "message", "body", "text", "headline", "title", "content", "msg"];
 
 /// Whether the column is the id of the row, not of something it refers to.
 pub fn is_own_id(table: &Table, column: &Column) -> bool {
@@ -111,6 +115,22 @@ fn found<'t>(table: &'t Table, facts: &Facts) -> Found<'t> {
         with_clustering(table, facts, own)
     };
     found.map(|(severity, column, id)| (severity, column, id.or(own)))
+}
+
+/// Whether the column is the id of another thing or person that rows of this key come from.
+fn is_other_source(table: &Table, column: &Column) -> bool {
+    let [.., stem, last] = column.words.as_slice() else { return false };
+    let stem = std::slice::from_ref(stem);
+    column.meaning == Meaning::Identity
+        && !column.is_static
+        && matches!(last.as_str(), "id" | "uuid" | "guid")
+        && (any_word(stem, PERSON) || any_word(stem, GROUP) || any_word(stem, MACHINE))
+        && !table.partition_columns().any(|c| any_word(&c.words, &[stem[0].as_str()]))
+}
+
+/// Whether everybody writes under the same few keys: a constant, a day.
+fn is_everybodys(table: &Table, facts: &Facts) -> bool {
+    facts.key(table).all(|c| c.meaning.is_bucket() || matches!(c.meaning, Meaning::Few(_)))
 }
 
 /// The column that the key of this table lacks, and its type.
@@ -211,7 +231,8 @@ fn by_address<'t>(table: &'t Table, facts: &Facts) -> Found<'t> {
     let instant = table.clustering_columns().find(|c| c.meaning == Meaning::Time)?;
     let logged = any_word(&table.words, &["log", "request", "access", "click", "hit"])
         && facts.content != Content::Things;
-    (keyed && logged).then_some((Severity::Warning, instant.name.as_str(), None))
+    let severity = if is_everybodys(table, facts) { Severity::Error } else { Severity::Warning };
+    (keyed && logged).then_some((severity, instant.name.as_str(), None))
 }
 
 /// Only a calendar in the key, and an instant outside of it: one row per hour of what happens many times an hour.
@@ -295,10 +316,13 @@ fn with_clustering<'t>(table: &'t Table, facts: &Facts, own: Option<&'t Column>)
     if own.is_some() {
         return Some((Severity::Error, &instant.name, own));
     }
+    // Several report to one key, and which of them is no part of it.
+    let other = table.regular_columns().find(|c| is_other_source(table, c));
+    if other.is_some() && facts.owner == Owner::Group && !any_word(&instant.words, EFFECTIVE) {
+        return Some((Severity::Error, &instant.name, other));
+    }
     // Lines of text are written, not measured: two may come in the same millisecond.
-    let is_text = table
-        .regular_columns()
-        .any(|c| any_word(&c.words, &["data", "line", "payload", "message", "body", "text"]));
+    let is_text = table.regular_columns().any(|c| any_word(&c.words, WRITTEN));
     let measured = (facts.content == Content::Telemetry || facts.owner == Owner::Machine) && !is_text;
     if measured || any_word(&instant.words, EFFECTIVE) {
         return None;
@@ -308,6 +332,9 @@ fn with_clustering<'t>(table: &'t Table, facts: &Facts, own: Option<&'t Column>)
     let measured = holds_numbers(table) && !table.regular_columns().any(is_money);
     let severity = if (facts.owner == Owner::Unit || measured) && !several {
         Severity::Advice
+    } else if is_everybodys(table, facts) && !measured {
+        // Where the key parts nobody from anybody, two at once are only a matter of time.
+        Severity::Error
     } else {
         Severity::Warning
     };

@@ -6,6 +6,7 @@ use crate::facts::{Content, Facts, holds_numbers, subject_words};
 use crate::finding::{Findings, Severity};
 use crate::growth::{PARTITION_BYTES_MAX, PARTITION_WRITES_MAX};
 use crate::lexicon::PERSON;
+use crate::people::RARE;
 use crate::units;
 use crate::vocabulary::{Grain, Meaning, any_word};
 
@@ -87,12 +88,24 @@ fn severity(table: &Table, facts: &Facts, is_instant: bool) -> Option<Severity> 
         return Some(Severity::Advice);
     }
     // Some dozens of tags or countries beside the time spread its writes.
+    let known = facts.time_bucket.filter(|grain| *grain != Grain::Unknown);
+    let coarse = known.is_some_and(|grain| grain >= Grain::Day);
     let spread = facts.key(table).any(|c| matches!(c.meaning, Meaning::Few(n) if n >= 20));
     if spread {
+        // They do not spread the events of a year, and those of a day only just.
+        let years = known.is_some_and(|grain| grain >= Grain::Quarter);
+        let dated = table.clustering_columns().any(crate::catalogue::Column::is_chronological);
+        return Some(match (years && dated, happens && dated && coarse) {
+            (true, true) => Severity::Error,
+            (true, false) => Severity::Warning,
+            _ => Severity::Advice,
+        });
+    }
+    if any_word(&subject_words(table), RARE) {
         return Some(Severity::Advice);
     }
-    let coarse = facts.time_bucket.is_some_and(|grain| grain >= Grain::Day && grain != Grain::Unknown);
-    Some(if coarse && happens { Severity::Error } else { Severity::Warning })
+    let summed = table.is_counter() && table.clustering_columns().any(|c| c.meaning.is_bucket());
+    Some(if coarse && (rows_come || summed) { Severity::Error } else { Severity::Warning })
 }
 
 /// One row per day and thing, written by a job: not where everybody writes.
