@@ -149,8 +149,16 @@ pub fn assumed_rate(facts: &Facts) -> f64 {
 fn interval_rate(table: &Table) -> f64 {
     let summaries =
         ["metric", "rollup", "aggregate", "aggregated", "agg", "avg", "average", "summary", "stat", "candle"];
+    // Forecasts come by the hour, windows by the minute at most.
+    let words_of = |list: &[&str]| {
+        any_word(&table.words, list) || table.clustering_columns().any(|c| any_word(&c.words, list))
+    };
+    if words_of(&["forecast"]) {
+        return 24.0;
+    }
+    let window = if crate::facts::has_window(table) { 1_440.0 } else { f64::INFINITY };
     if !any_word(&table.words, &summaries) {
-        return f64::INFINITY;
+        return window;
     }
     let minutes = |unit: &str| match unit.trim_start_matches(|c: char| c.is_ascii_digit()) {
         "m" | "min" | "minute" | "minutes" | "minutely" => Some(1.0),
@@ -158,6 +166,7 @@ fn interval_rate(table: &Table) -> f64 {
         "d" | "day" | "days" | "daily" => Some(1_440.0),
         "week" | "weekly" => Some(10_080.0),
         "month" | "monthly" => Some(43_200.0),
+        "y" | "year" | "yearly" => Some(525_600.0),
         _ => None,
     };
     let numbers =
@@ -177,7 +186,7 @@ fn interval_rate(table: &Table) -> f64 {
         let others = table.clustering_columns().filter(|c| !c.is_chronological() && !c.meaning.is_bucket());
         return 1_440.0 / (unit * times) * if others.count() > 0 { 10.0 } else { 1.0 };
     }
-    f64::INFINITY
+    window
 }
 
 /// Rows per day of a calendar in the clustering key: one per day or hour, and per further thing that is listed there.

@@ -64,6 +64,8 @@ const COMMON: &[&str] = &[
     "index",
     "revenue",
     "history",
+    "forecast",
+    "twitter",
 ];
 /// Words that end in `id` and are whole.
 const WHOLE: &[&str] = &[

@@ -410,7 +410,12 @@ pub fn meaning(words: &[String], data_type: &DataType) -> Meaning {
         return Meaning::Sequence;
     }
     let begins = words.len() > 1 && matches!(words[0].as_str(), "id" | "uuid");
-    if begins || IDENTITY_LAST.contains(&last) || (matches!(last, "value" | "address") && has(SECRET)) {
+    let short = words.len() == 1 && last.len() == 3 && last.ends_with("id") && last != "bid";
+    if begins
+        || short
+        || IDENTITY_LAST.contains(&last)
+        || (matches!(last, "value" | "address") && has(SECRET))
+    {
         return Meaning::Identity;
     }
     if is_int && has(MEASURE) {

@@ -7,7 +7,8 @@ use crate::finding::{Findings, Severity};
 use crate::growth::PARTITION_BYTES_MAX;
 use crate::lexicon::{POPULATION, REGISTRY};
 use crate::units;
-use crate::vocabulary::{Meaning, any_word};
+use crate::vocabulary::{Meaning, any_word, native};
+use cql_syntax::ast::NativeType;
 
 pub static RULE: Rule = Rule {
     id: "low-cardinality-key",
@@ -36,6 +37,12 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
                 // A number of shards that does not grow with the rows.
                 Meaning::HashBucket if is_shard_only(table, facts) => {
                     values = values.saturating_mul(SHARDS_ASSUMED)
+                }
+                // Its type has no more values than that.
+                Meaning::Other
+                    if native(&column.data_type) == Some(NativeType::Smallint) && holds_ids(table) =>
+                {
+                    values = values.saturating_mul(SMALLINTS)
                 }
                 _ => all_few = false,
             }
@@ -88,6 +95,16 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
         );
         findings.push(on_table(&RULE, severity, table, partition_span(table)).say(message, String::new()));
     }
+}
+
+/// Values of a smallint.
+const SMALLINTS: u64 = 65_536;
+
+/// Whether rows are found by an id of their own, or by bytes: as many as there are things.
+fn holds_ids(table: &Table) -> bool {
+    table
+        .clustering_columns()
+        .any(|c| c.meaning == Meaning::Identity || native(&c.data_type) == Some(NativeType::Blob))
 }
 
 /// Shards that a key made of nothing but a shard number is assumed to have.

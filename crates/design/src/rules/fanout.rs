@@ -9,9 +9,9 @@ use crate::fix;
 use crate::lexicon::{HAPPENING, PERSON, REGISTRY};
 use crate::people::{TRADED, USERS};
 use crate::units;
-use crate::vocabulary::{Grain, Meaning, any_word};
+use crate::vocabulary::{Grain, Meaning, any_word, native};
 use cql_syntax::Span;
-use cql_syntax::ast::RelationOp;
+use cql_syntax::ast::{NativeType, RelationOp};
 
 pub static RULE: Rule = Rule {
     id: "unbounded-fanout",
@@ -97,15 +97,26 @@ fn is_list_of_names(table: &Table, facts: &Facts) -> bool {
     let usage = &facts.usage;
     let mut keys = table.partition_columns().chain(table.clustering_columns());
     let unwritten = usage.inserts + usage.updates == 0 && keys.all(|c| c.meaning != Meaning::Identity);
-    !grows_with_use(table) && !facts.is_history && (unwritten || (named && table.clustering.is_empty()))
+    // A table that is nothing but its key is there to be read whole.
+    let key_only = table.regular_columns().count() == 0 && table.partition.len() == 1;
+    !grows_with_use(table)
+        && !facts.is_history
+        && (unwritten || (table.clustering.is_empty() && (named || key_only)))
 }
 
 /// What people are or do: one row more with each of them, so a read of the whole table has no bound.
 fn grows_with_use(table: &Table) -> bool {
     let subject = subject_words(table);
-    let head = subject.iter().rev().find(|word| !matches!(word.as_str(), "id" | "data" | "table" | "info"));
+    let head = subject.iter().rev().find(|word| {
+        !matches!(word.as_str(), "id" | "data" | "table" | "info" | "profile" | "detail" | "list")
+    });
     let head = head.map(std::slice::from_ref).unwrap_or(&[]);
     let is_time = |c: &Column| c.is_chronological() || matches!(c.meaning, Meaning::TimeBucket(_));
+    // One row per period is a report, however it is called.
+    let is_period = |c: &Column| is_time(c) && native(&c.data_type) != Some(NativeType::Timeuuid);
+    if table.clustering.is_empty() && table.partition_columns().all(is_period) {
+        return false;
+    }
     let dated = table.partition_columns().chain(table.clustering_columns()).any(is_time);
     let of_people = table.partition_columns().any(|c| any_word(&c.words, USERS));
     any_word(head, USERS)

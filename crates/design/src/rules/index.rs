@@ -43,7 +43,10 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
                 (a.verb == Verb::Update && a.assigned.iter().any(|(c, _)| *c == index.column))
                     || a.verb == Verb::Delete && a.deletes_rows
             });
-            if let Some((severity, message)) = judge(table, facts, index, column, &users, changes) {
+            if let Some((mut severity, message)) = judge(table, facts, index, column, &users, changes) {
+                if severity == Severity::Warning && ways_in(context, at, table) >= 3 {
+                    severity = Severity::Error;
+                }
                 let mut finding = on_table(&RULE, severity, table, index.place.span)
                     .say(message, fix(table, column, index));
                 finding.place = Place { ..index.place };
@@ -52,6 +55,17 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
             }
         }
     }
+}
+
+/// Legacy indexes on ids: from three on they are how the table is read, and each such read asks every node.
+fn ways_in(context: &Context<'_>, at: usize, table: &Table) -> usize {
+    let is_id = |index: &&Index| {
+        index.kind == IndexKind::Legacy
+            && table
+                .column(&index.column)
+                .is_some_and(|c| c.meaning == Meaning::Identity && !c.is_collection())
+    };
+    context.catalogue.indexes_of(at).filter(is_id).count()
 }
 
 /// Keys, values and entries of one map, each with an index of its own.

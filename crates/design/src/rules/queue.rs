@@ -33,7 +33,8 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
         let trim = accesses().find(|a| is_trim(table, a));
         let head_read = accesses().any(|a| is_head_read(table, a));
         let subject = subject_words(table);
-        let key_words = facts.key(table).any(|c| any_word(&c.words, QUEUE));
+        let key_words =
+            facts.key(table).any(|c| any_word(&c.words, QUEUE) && !matches!(c.meaning, Meaning::Few(_)));
         let is_queue = any_word(&subject, QUEUE) || key_words;
         let in_order = table
             .clustering_columns()

@@ -6,7 +6,7 @@ use crate::facts::{Content, Facts, holds_numbers, subject_words};
 use crate::finding::{Findings, Severity};
 use crate::growth::{PARTITION_BYTES_MAX, PARTITION_WRITES_MAX};
 use crate::lexicon::PERSON;
-use crate::people::RARE;
+use crate::people::{ABOUT, RARE};
 use crate::units;
 use crate::vocabulary::{Grain, Meaning, any_word};
 
@@ -101,7 +101,8 @@ fn severity(table: &Table, facts: &Facts, is_instant: bool) -> Option<Severity> 
             _ => Severity::Advice,
         });
     }
-    if any_word(&subject_words(table), RARE) {
+    let head = subject_words(table).last().cloned();
+    if any_word(&subject_words(table), RARE) || any_word(head.as_slice(), ABOUT) {
         return Some(Severity::Advice);
     }
     let summed = table.is_counter() && table.clustering_columns().any(|c| c.meaning.is_bucket());

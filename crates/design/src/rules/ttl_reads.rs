@@ -2,7 +2,7 @@
 
 use super::{Context, Rule, on_access, on_table};
 use crate::catalogue::{Access, Limit, Table};
-use crate::facts::{Facts, Owner};
+use crate::facts::{Content, Facts, Owner};
 use crate::finding::{Findings, Severity};
 use crate::units;
 use crate::vocabulary::Meaning;
@@ -110,7 +110,8 @@ fn amount(
         );
     }
     // A guessed number of dead rows is nobody's trouble while it is small, and less so behind the live ones.
-    let many = if from_old_end { DEAD_SOME } else { DEAD_MANY };
+    let guessed = facts.owner == Owner::Unknown && facts.content != Content::Telemetry;
+    let many = if from_old_end && !guessed { DEAD_SOME } else { DEAD_MANY };
     let severity = if dead >= many || promised { Severity::Warning } else { Severity::Advice };
     (
         severity,
