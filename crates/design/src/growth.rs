@@ -6,7 +6,7 @@
 
 use crate::catalogue::{Column, Role, Table};
 use crate::facts::{Content, Facts, Owner};
-use crate::vocabulary::{Grain, any_word};
+use crate::vocabulary::{Grain, Meaning, any_word};
 use cql_syntax::ast::{DataType, NativeType, TypeKind};
 
 /// The size that a healthy partition stays under.
@@ -118,6 +118,9 @@ pub fn model(table: &Table, facts: &Facts) -> Growth {
     }
     let rate =
         if facts.is_history { assumed_rate(facts).min(interval_rate(table)) } else { calendar_rate(table) };
+    // Versions of each of several instances: their product.
+    let has = |meaning: Meaning| table.clustering_columns().any(|c| c.meaning == meaning);
+    let rate = if has(Meaning::Sequence) && has(Meaning::Identity) { rate * 10.0 } else { rate };
     let rows_per_day = [rate / 10.0, rate / 2.0, rate];
     Growth { row_bytes, is_declared: false, rows_per_day, rows_bound: None, closes_after_days }
 }

@@ -5,7 +5,7 @@ use crate::catalogue::{Column, Table};
 use crate::facts::{Facts, subject_words};
 use crate::finding::{Findings, Severity};
 use crate::growth::PARTITION_BYTES_MAX;
-use crate::lexicon::{POPULATION, REGISTRY};
+use crate::lexicon::{PERSON, POPULATION, REGISTRY};
 use crate::units;
 use crate::vocabulary::{Meaning, any_word, native};
 use cql_syntax::ast::NativeType;
@@ -26,6 +26,12 @@ pub static RULE: Rule = Rule {
 fn check(context: &Context<'_>, findings: &mut Findings) {
     for (_, table, facts) in context.tables() {
         if facts.is_reference || table.clustering.is_empty() {
+            continue;
+        }
+        if let Some(message) = by_tag(table, facts) {
+            findings.push(
+                on_table(&RULE, Severity::Warning, table, partition_span(table)).say(message, String::new()),
+            );
             continue;
         }
         let mut values: u64 = 1;
@@ -95,6 +101,32 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
         );
         findings.push(on_table(&RULE, severity, table, partition_span(table)).say(message, String::new()));
     }
+}
+
+/// What has a tag, listed under its name and value: many tags have two values, and each holds half of everything.
+fn by_tag(table: &Table, facts: &Facts) -> Option<String> {
+    const TAG: &[&str] = &["tag", "label", "attribute", "annotation", "property", "param"];
+    let part = |ends: &[&str]| {
+        facts
+            .key(table)
+            .any(|c| any_word(&c.words, TAG) && c.words.last().is_some_and(|w| ends.contains(&w.as_str())))
+    };
+    let is_tag = part(&["key", "name"]) && part(&["value", "val"]);
+    let bounded = facts.key(table).any(|c| c.meaning.is_bucket())
+        || facts.key(table).any(|c| any_word(&c.words, PERSON))
+        || table.default_ttl_days.is_some_and(|days| days <= 1.0)
+        || facts.growth.is_declared;
+    // Ids of what comes as time goes by, not of the users who have the attribute.
+    let listed = table
+        .clustering_columns()
+        .any(|c| c.is_chronological() || native(&c.data_type) == Some(NativeType::Bigint));
+    (is_tag && !bounded && listed).then(|| {
+        format!(
+            "one {} holds everything that has this value: of a tag with two values (error = true) half of all rows lie in one partition, and more every \
+             day; declare rows_per_partition of the most common value, or put a bucket of time into the key",
+            table.partition_text()
+        )
+    })
 }
 
 /// Values of a smallint.

@@ -4,7 +4,7 @@ use super::{Context, Rule, on_table};
 use crate::catalogue::{Access, Column, Index, IndexKind, Table, Verb};
 use crate::facts::Facts;
 use crate::finding::{Findings, Severity};
-use crate::fix::Draft;
+use crate::fix::{self, Draft};
 use crate::source::Place;
 use crate::units;
 use crate::vocabulary::Meaning;
@@ -93,7 +93,9 @@ fn column_at(table: &Table, index: &Index) -> usize {
 }
 
 /// What speaks against the column, and whether that is certain.
-fn weakness(index: &Index, column: &Column, changes: bool) -> Option<String> {
+fn weakness(index: &Index, column: &Column, users: &[&Access], changes: bool) -> Option<String> {
+    // Equal values are what it finds; without a statement in sight ranges are what a time or a quantity is asked for.
+    let equal_only = !users.is_empty() && users.iter().all(|a| a.slice(&index.column).is_none());
     let name = &column.name;
     match column.meaning {
         Meaning::Few(values) => Some(format!(
@@ -102,9 +104,13 @@ fn weakness(index: &Index, column: &Column, changes: bool) -> Option<String> {
         Meaning::Identity => {
             Some(format!("{name} is nearly unique, so all nodes are asked for 1 row that one of them has"))
         }
-        Meaning::Time | Meaning::TimeBucket(_) | Meaning::Measure if index.kind == IndexKind::Legacy => Some(
-            format!("the index finds one value of {name} and no range, and it is ranges that are asked for"),
-        ),
+        Meaning::Time | Meaning::TimeBucket(_) | Meaning::Measure
+            if index.kind == IndexKind::Legacy && !equal_only =>
+        {
+            Some(format!(
+                "the index finds one value of {name} and no range, and it is ranges that are asked for"
+            ))
+        }
         _ if index.kind == IndexKind::Sasi => Some(format!(
             "a SASI index on {name} is experimental, and a search inside of texts looks at the terms of every node"
         )),
@@ -138,7 +144,7 @@ fn judge(
     }
     let small = facts.numbers.partitions.is_some_and(|n| n <= 10_000.0);
     let name = &column.name;
-    let why = weakness(index, column, changes);
+    let why = weakness(index, column, users, changes);
     let core = rate.filter(|rate| *rate >= CORE_RATE);
     let (severity, message) = match (why, core) {
         (why, Some(rate)) => {
@@ -217,7 +223,10 @@ fn fix(table: &Table, column: &Column, index: &Index) -> String {
     } else {
         draft = draft.keyed(vec![column.name.clone()], clustering);
         if matches!(column.meaning, Meaning::Few(_)) {
-            draft = draft.partition_with("day", NativeType::Date).partition_with("bucket", NativeType::Int);
+            if fix::has_arrival(table) {
+                draft = draft.partition_with("day", NativeType::Date);
+            }
+            draft = draft.partition_with("bucket", NativeType::Int);
         }
     }
     let drop = index.name.as_ref().map(|name| {

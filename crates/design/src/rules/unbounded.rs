@@ -200,7 +200,11 @@ fn severity(table: &Table, facts: &Facts) -> Option<Severity> {
         weight -= if facts.content == Content::Things { 3 } else { 0 };
     }
     // The events of one entity, and what a bucket already cuts: worth a word.
-    let of_entity = !has_time && facts.key(table).any(|c| any_word(&c.words, ENTITY));
+    let product = numbered && table.clustering_columns().any(|c| c.meaning == Meaning::Identity);
+    let of_entity = !has_time
+        && facts.content != Content::Telemetry
+        && !product
+        && facts.key(table).any(|c| any_word(&c.words, ENTITY));
     // A key called `key` may hold anything, a bucket too.
     let is_opaque = facts.key(table).all(|c| c.words.iter().all(|word| OPAQUE.contains(&word.as_str())));
     if facts.hash_bucket || of_entity || is_opaque {
