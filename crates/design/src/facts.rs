@@ -214,14 +214,17 @@ fn is_somebody(column: &Column) -> bool {
 
 /// The same rows lie in another table under another key, so that key tells them apart here, too.
 fn twin_key(catalogue: &Catalogue, at: usize, table: &Table) -> Option<String> {
-    let subject = subject_words(table);
+    fn stem(table: &Table) -> Option<&[String]> {
+        let by = table.words.iter().position(|word| word == "by")?;
+        table.words.get(..by)
+    }
+    let own = stem(table).filter(|words| !words.is_empty())?;
     let is_twin = |(n, other): &(usize, &Table)| {
         *n != at
-            && table.words.iter().any(|word| word == "by")
-            && !other.is_view()
-            && subject_words(other) == subject
             && other.partition.len() == 1
             && other.columns.len() == table.columns.len()
+            && stem(other) == Some(own)
+            && !other.is_view()
             && other.columns.iter().all(|c| table.column(&c.name).is_some())
     };
     let twin = catalogue.tables.iter().enumerate().find(is_twin)?.1;
