@@ -8,6 +8,7 @@ use crate::lexicon::{
     GROUP, HAPPENING, LONG_UNIT, MACHINE, PERSON, POPULATION, REFERENCE, TELEMETRY, TENANT_LIKE, THINGS, UNIT,
 };
 use crate::numbers::Numbers;
+use crate::people::CROWD;
 use crate::usage::Usage;
 use crate::vocabulary::{Grain, Meaning, any_word, native, words};
 
@@ -60,6 +61,8 @@ pub struct Facts {
     pub usage: Usage,
     /// Rows are what a tenant has many of: its users, its sessions.
     pub is_population: bool,
+    /// A plain column here that keys another table of the same rows: `x_by_order` beside `x_by_sku`.
+    pub twin_key: Option<String>,
 }
 
 impl Facts {
@@ -78,8 +81,33 @@ impl Facts {
         let subject = subject_words(table);
         let has_time = table.clustering_columns().any(Column::is_chronological);
         let key = || table.partition_columns().filter(|c| !usage.is_constant(&c.name));
-        let owner = owner(table, key());
+        let mut owner = owner(table, key());
         let mut content = content(&subject);
+        // Rows that are renamed and removed by their key are things, whatever they are called.
+        let is_kept = usage.edits_rows && usage.drops_rows && !has_time;
+        // One row per person is who did it, not a log of it.
+        let per_person = !has_time && table.clustering_columns().last().is_some_and(is_somebody);
+        if content == Content::Happenings && (is_kept || per_person) {
+            content = Content::Things;
+        }
+        // Where something was, again and again, is measured; raw rows are what happens, before anybody looked at it.
+        if content == Content::Things && has_time && !usage.edits_rows {
+            if has_position(table) && owner != Owner::Unit {
+                content = Content::Telemetry;
+            } else if subject.iter().any(|word| word == "raw") || named_by_time(table) {
+                content = Content::Happenings;
+            }
+        }
+        // What people do under a key that they share, and what is counted there over all of them.
+        let by_people = table.clustering_columns().chain(table.regular_columns()).any(is_somebody);
+        if usage.sums_whole && by_people && !usage.edits_rows && !usage.drops_rows {
+            if content == Content::Things && owner == Owner::Group && has_instant(table) {
+                content = Content::Happenings;
+            }
+            if content == Content::Happenings && owner == Owner::Unit {
+                owner = Owner::Group;
+            }
+        }
         // What a machine writes is measured, unless a person has a part in it.
         let raw = ["data", "value", "point", "series", "raw", "stream", "record"];
         let is_raw = any_word(subject.last().map(std::slice::from_ref).unwrap_or(&[]), &raw)
@@ -96,7 +124,10 @@ impl Facts {
         let mut facts = Facts {
             owner,
             content,
-            is_history: has_time || has_sequence(table) || (has_ids && content != Content::Things),
+            is_history: has_time
+                || has_window(table)
+                || has_sequence(table)
+                || (has_ids && content != Content::Things),
             is_reference,
             time_bucket: time_bucket(key()),
             hash_bucket: key().any(|c| c.meaning == Meaning::HashBucket),
@@ -105,6 +136,7 @@ impl Facts {
             write_rate,
             growth: Growth::default(),
             is_population: is_population(table, key()),
+            twin_key: twin_key(catalogue, at, table),
             usage,
         };
         facts.growth = growth::model(table, &facts);
@@ -171,6 +203,71 @@ pub fn larger(a: Option<f64>, b: Option<f64>) -> Option<f64> {
     }
 }
 
+/// Whether the column says who did it.
+fn is_somebody(column: &Column) -> bool {
+    let is_id =
+        matches!(column.words.last().map(String::as_str), Some("id" | "uid" | "username" | "uuid" | "did"));
+    is_id
+        && !column.is_static
+        && (any_word(&column.words, PERSON) || matches!(column.words.as_slice(), [one] if one == "uid"))
+}
+
+/// The same rows lie in another table under another key, so that key tells them apart here, too.
+fn twin_key(catalogue: &Catalogue, at: usize, table: &Table) -> Option<String> {
+    fn stem(table: &Table) -> Option<&[String]> {
+        let by = table.words.iter().position(|word| word == "by")?;
+        table.words.get(..by)
+    }
+    let own = stem(table).filter(|words| !words.is_empty())?;
+    let is_twin = |(n, other): &(usize, &Table)| {
+        *n != at
+            && other.partition.len() == 1
+            && other.columns.len() == table.columns.len()
+            && stem(other) == Some(own)
+            && !other.is_view()
+            && other.columns.iter().all(|c| table.column(&c.name).is_some())
+    };
+    let twin = catalogue.tables.iter().enumerate().find(is_twin)?.1;
+    let key = twin.partition_columns().next()?;
+    let plain = table.regular_columns().any(|c| c.name == key.name && c.meaning == Meaning::Identity);
+    plain.then(|| key.name.clone())
+}
+
+/// Whether each row says where something was.
+fn has_position(table: &Table) -> bool {
+    let has = |names: &[&str]| {
+        table.regular_columns().any(|c| c.words.last().is_some_and(|w| names.contains(&w.as_str())))
+    };
+    has(&["latitude", "lat"]) && has(&["longitude", "lon", "lng", "long"])
+}
+
+/// Whether the time that rows are sorted by is that of something that happens: tweet_date, trade_timestamp.
+fn named_by_time(table: &Table) -> bool {
+    let plain =
+        ["event", "change", "update", "record", "entry", "request", "delivery", "operation", "transaction"];
+    let first = table.clustering_columns().next().filter(|c| c.meaning == Meaning::Time);
+    first.is_some_and(|c| {
+        c.words.len() > 1
+            && c.words
+                .iter()
+                .any(|w| any_word(std::slice::from_ref(w), HAPPENING) && !plain.contains(&w.as_str()))
+    })
+}
+
+/// Whether there is a row for every window of time, however long that is.
+pub fn has_window(table: &Table) -> bool {
+    let is_window = |c: &Column| {
+        c.meaning == Meaning::TimeBucket(Grain::Unknown)
+            && native(&c.data_type) == Some(cql_syntax::ast::NativeType::Timestamp)
+    };
+    table.clustering_columns().any(is_window)
+}
+
+/// Whether rows are sorted by when they came.
+fn has_instant(table: &Table) -> bool {
+    table.clustering_columns().next().is_some_and(Column::is_chronological)
+}
+
 /// The words of the table's name that say what its rows are: those before `by`.
 pub fn subject_words(table: &Table) -> Vec<String> {
     let all = &table.words;
@@ -193,6 +290,28 @@ fn content(subject: &[String]) -> Content {
         return Content::Telemetry;
     }
     let head = subject.last().map(std::slice::from_ref).unwrap_or(&[]);
+    let before = subject.len().checked_sub(2).and_then(|at| subject.get(at..=at)).unwrap_or(&[]);
+    // How something was owned, assigned, named: it changes now and then.
+    let attribute = [
+        "ownership",
+        "owner",
+        "custody",
+        "status",
+        "state",
+        "address",
+        "role",
+        "assignment",
+        "name",
+        "stage",
+        "salary",
+    ];
+    if any_word(head, &["history", "change"]) && any_word(before, &attribute) {
+        return Content::Things;
+    }
+    // Page view events and click logs are what they are of.
+    if any_word(head, &["event", "log", "record", "entry", "data"]) && any_word(before, TELEMETRY) {
+        return Content::Telemetry;
+    }
     if any_word(head, THINGS) {
         Content::Things
     } else if any_word(head, TELEMETRY) {
@@ -277,13 +396,21 @@ fn is_about_people(table: &Table) -> bool {
 fn is_population<'c>(table: &Table, key: impl Iterator<Item = &'c Column>) -> bool {
     let mut wide = false;
     for column in key {
-        let is_wide = any_word(&column.words, TENANT_LIKE) || column.is_container(table);
+        let is_crowded = any_word(&column.words, CROWD) && table.clustering_columns().any(is_somebody);
+        let is_wide = any_word(&column.words, TENANT_LIKE) || column.is_container(table) || is_crowded;
         if !is_wide && !matches!(column.meaning, Meaning::Few(_)) {
             return false;
         }
         wide |= is_wide;
     }
     let subject = subject_words(table);
+    // Who may do what in an application: as many as it has staff.
+    if any_word(
+        subject.last().map(std::slice::from_ref).unwrap_or(&[]),
+        &["role", "permission", "grant", "setting"],
+    ) {
+        return false;
+    }
     let is_many = |c: &Column| {
         let is_id = matches!(c.meaning, Meaning::Identity | Meaning::Other | Meaning::Label);
         let own = c.words.len() == 1 && matches!(c.words[0].as_str(), "id" | "uuid");

@@ -1,6 +1,7 @@
 //! Repairs as runnable CQL: tables made from a table with another key, printed by the syntax crate.
 
 use crate::catalogue::{Column, Table};
+use crate::vocabulary::{Meaning, any_word};
 use cql_syntax::Span;
 use cql_syntax::ast::{
     ClusteringItem, ColumnDef, CreateTable, DataType, Ident, NativeType, PrimaryKey, QualifiedName,
@@ -149,7 +150,10 @@ impl Draft {
             clustering: self.clustering.iter().map(|(name, _)| Ident::new(name)).collect(),
             span: Span::default(),
         }];
-        self.create.options.retain(|o| !matches!(o, TableOption::ClusteringOrder(..)));
+        // What applications before CQL needed is no option of a new table.
+        let old =
+            |o: &TableOption| matches!(o, TableOption::ClusteringOrder(..) | TableOption::CompactStorage(_));
+        self.create.options.retain(|o| !old(o));
         if self.clustering.is_empty() {
             for column in &mut self.create.columns {
                 column.is_static = false;
@@ -198,4 +202,13 @@ pub fn declaration(table: &Table, numbers: &str) -> String {
         "CREATE ACCESS PATTERN {name} AS SELECT * FROM {}{relations} LIMIT 100 WITH {numbers};",
         qualified(table)
     )
+}
+
+/// Whether rows have a time at which they came, and so a day that stays the same; when they were last changed is none.
+pub fn has_arrival(table: &Table) -> bool {
+    let moves = ["updated", "update", "modified", "last", "expires", "expire", "expiry", "seen", "until"];
+    let is_arrival = |c: &Column| {
+        (c.is_chronological() || matches!(c.meaning, Meaning::TimeBucket(_))) && !any_word(&c.words, &moves)
+    };
+    table.columns.iter().any(is_arrival)
 }

@@ -6,7 +6,7 @@
 
 use crate::catalogue::{Column, Role, Table};
 use crate::facts::{Content, Facts, Owner};
-use crate::vocabulary::{Grain, any_word};
+use crate::vocabulary::{Grain, Meaning, any_word};
 use cql_syntax::ast::{DataType, NativeType, TypeKind};
 
 /// The size that a healthy partition stays under.
@@ -118,6 +118,9 @@ pub fn model(table: &Table, facts: &Facts) -> Growth {
     }
     let rate =
         if facts.is_history { assumed_rate(facts).min(interval_rate(table)) } else { calendar_rate(table) };
+    // Versions of each of several instances: their product.
+    let has = |meaning: Meaning| table.clustering_columns().any(|c| c.meaning == meaning);
+    let rate = if has(Meaning::Sequence) && has(Meaning::Identity) { rate * 10.0 } else { rate };
     let rows_per_day = [rate / 10.0, rate / 2.0, rate];
     Growth { row_bytes, is_declared: false, rows_per_day, rows_bound: None, closes_after_days }
 }
@@ -149,8 +152,16 @@ pub fn assumed_rate(facts: &Facts) -> f64 {
 fn interval_rate(table: &Table) -> f64 {
     let summaries =
         ["metric", "rollup", "aggregate", "aggregated", "agg", "avg", "average", "summary", "stat", "candle"];
+    // Forecasts come by the hour, windows by the minute at most.
+    let words_of = |list: &[&str]| {
+        any_word(&table.words, list) || table.clustering_columns().any(|c| any_word(&c.words, list))
+    };
+    if words_of(&["forecast"]) {
+        return 24.0;
+    }
+    let window = if crate::facts::has_window(table) { 1_440.0 } else { f64::INFINITY };
     if !any_word(&table.words, &summaries) {
-        return f64::INFINITY;
+        return window;
     }
     let minutes = |unit: &str| match unit.trim_start_matches(|c: char| c.is_ascii_digit()) {
         "m" | "min" | "minute" | "minutes" | "minutely" => Some(1.0),
@@ -158,6 +169,7 @@ fn interval_rate(table: &Table) -> f64 {
         "d" | "day" | "days" | "daily" => Some(1_440.0),
         "week" | "weekly" => Some(10_080.0),
         "month" | "monthly" => Some(43_200.0),
+        "y" | "year" | "yearly" => Some(525_600.0),
         _ => None,
     };
     let numbers =
@@ -177,7 +189,7 @@ fn interval_rate(table: &Table) -> f64 {
         let others = table.clustering_columns().filter(|c| !c.is_chronological() && !c.meaning.is_bucket());
         return 1_440.0 / (unit * times) * if others.count() > 0 { 10.0 } else { 1.0 };
     }
-    f64::INFINITY
+    window
 }
 
 /// Rows per day of a calendar in the clustering key: one per day or hour, and per further thing that is listed there.

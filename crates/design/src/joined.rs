@@ -64,6 +64,8 @@ const COMMON: &[&str] = &[
     "index",
     "revenue",
     "history",
+    "forecast",
+    "twitter",
 ];
 /// Words that end in `id` and are whole.
 const WHOLE: &[&str] = &[
@@ -99,6 +101,10 @@ fn is_known(word: &str) -> bool {
 
 /// The words that this one is made of; none when it is whole or nothing is known of its parts.
 pub fn parts(word: &str) -> Option<Vec<String>> {
+    // `jobid`, `carid`: short, but the rest is a word.
+    if let Some(stem) = word.strip_suffix("id").filter(|stem| stem.len() == 3 && is_known(stem)) {
+        return Some(vec![stem.to_string(), "id".into()]);
+    }
     if word.len() < 6
         || !word.bytes().all(|b| b.is_ascii_lowercase())
         || is_known(word)

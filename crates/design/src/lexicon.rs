@@ -213,6 +213,8 @@ pub const GROUP: &[&str] = &[
     "chain",
     "cohort",
     "segment",
+    "location",
+    "place",
 ];
 
 /// Words for things that live long.
@@ -367,6 +369,7 @@ pub const TELEMETRY: &[&str] = &[
     "iot",
     "orderbook",
     "vitals",
+    "frame",
     "heartrate",
     "ecg",
     "weather",
@@ -428,6 +431,9 @@ pub const HAPPENING: &[&str] = &[
     "download",
     "purchase",
     "sale",
+    "like",
+    "vote",
+    "reaction",
 ];
 
 /// Words for tables whose rows are few by nature and rarely written.
@@ -489,6 +495,7 @@ pub const TENANT_LIKE: &[&str] = &[
     "market",
     "cloud",
     "domain",
+    "provider",
 ];
 
 /// Words for what one tenant has many of.
@@ -536,6 +543,7 @@ pub const POPULATION: &[&str] = &[
     "execution",
     "workflow",
     "instance",
+    "identity",
 ];
 
 /// Words for tables of which an installation has a handful or a few hundred: reading them whole is fine.
@@ -740,4 +748,5 @@ pub const THINGS: &[&str] = &[
     "segment",
     "position",
     "association",
+    "agg",
 ];

@@ -19,6 +19,7 @@ mod joined;
 mod lexicon;
 mod numbers;
 pub mod output;
+mod people;
 mod repair;
 pub mod rules;
 pub mod simulate;

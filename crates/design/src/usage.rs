@@ -24,6 +24,12 @@ pub struct Usage {
     pub drops_partitions: bool,
     pub drops_rows: bool,
     pub drops_ranges: bool,
+    /// Reads only ask whether a key is there: they return nothing but key columns.
+    pub only_asks: bool,
+    /// A read counts or sums all rows of a partition.
+    pub sums_whole: bool,
+    /// Single rows get other values later.
+    pub edits_rows: bool,
     /// Columns outside the partition key to which every read of it gives one value.
     pub known_by_reads: Vec<String>,
 }
@@ -39,6 +45,15 @@ impl Usage {
             updates: count(Verb::Update),
             always_expires: !inserts.is_empty() && inserts.iter().all(|a| a.has_ttl),
             known_by_reads: known_by_reads(table, &accesses),
+            sums_whole: accesses.iter().any(|a| {
+                (a.is_aggregate || a.is_grouped)
+                    && table.partition_columns().all(|c| a.point(&c.name).is_some())
+                    && !table
+                        .clustering_columns()
+                        .any(|c| a.point(&c.name).is_some() || a.slice(&c.name).is_some())
+            }),
+            only_asks: only_asks(table, &accesses),
+            edits_rows: accesses.iter().any(|a| edits_row(table, a)),
             reads_whole: accesses.iter().any(|a| reads_whole(table, a)),
             ..Usage::default()
         };
@@ -76,7 +91,11 @@ impl Usage {
                     Some(value) => {
                         values.push(value);
                         let binds = access.binds_beside(&column.name);
-                        built_in |= binds && !access.is_read();
+                        // Without a write in sight a read says it, where the value is no name of something.
+                        let is_read_only = self.inserts + self.updates == 0
+                            && !matches!(column.meaning, Meaning::Identity | Meaning::Label)
+                            && table.clustering_columns().any(|c| access.point(&c.name).is_some());
+                        built_in |= binds && (!access.is_read() || is_read_only);
                         if access.verb == Verb::Insert && binds {
                             built_in_insert = Some(value);
                         }
@@ -100,6 +119,29 @@ impl Usage {
     pub fn is_constant(&self, column: &str) -> bool {
         self.constants.iter().any(|(name, _)| name == column)
     }
+}
+
+fn only_asks(table: &Table, accesses: &[&Access]) -> bool {
+    let mut reads = accesses.iter().filter(|a| a.is_read()).peekable();
+    let by_key = |a: &&&Access| table.partition_columns().all(|c| a.point(&c.name).is_some());
+    let is_key =
+        |name: &str| table.partition_columns().chain(table.clustering_columns()).any(|c| c.name == name);
+    reads.peek().is_some()
+        && reads
+            .all(|a| by_key(&a) && a.returned().is_some_and(|names| names.iter().all(|name| is_key(name))))
+}
+
+/// An UPDATE of one row that sets plain columns, and not only a mark that it was seen.
+fn edits_row(table: &Table, access: &Access) -> bool {
+    let mark = |name: &str| {
+        table
+            .column(name)
+            .is_none_or(|c| matches!(c.meaning, Meaning::Few(_) | Meaning::Time) || c.is_collection())
+    };
+    access.verb == Verb::Update
+        && !table.is_counter()
+        && table.clustering_columns().all(|c| access.point(&c.name).is_some())
+        && access.assigned.iter().any(|(name, _)| !mark(name))
 }
 
 enum Deleted {

@@ -114,7 +114,7 @@ pub fn words(name: &str) -> Vec<String> {
             word.extend(c.to_lowercase());
         }
     }
-    if out.iter().any(|word| word.len() >= 6) {
+    if out.iter().any(|word| word.len() >= 5) {
         out = out.into_iter().flat_map(|word| joined::parts(&word).unwrap_or_else(|| vec![word])).collect();
     }
     out
@@ -378,7 +378,8 @@ pub fn meaning(words: &[String], data_type: &DataType) -> Meaning {
         return match grain {
             Some(grain) => Meaning::TimeBucket(grain),
             None if is_int => Meaning::HashBucket,
-            None if is_text || matches!(native, Timestamp | Date) => Meaning::TimeBucket(Grain::Unknown),
+            None if native == Date => Meaning::TimeBucket(Grain::Day),
+            None if is_text || native == Timestamp => Meaning::TimeBucket(Grain::Unknown),
             None => Meaning::Other,
         };
     }
@@ -408,7 +409,13 @@ pub fn meaning(words: &[String], data_type: &DataType) -> Meaning {
     {
         return Meaning::Sequence;
     }
-    if IDENTITY_LAST.contains(&last) || (matches!(last, "value" | "address") && has(SECRET)) {
+    let begins = words.len() > 1 && matches!(words[0].as_str(), "id" | "uuid");
+    let short = words.len() == 1 && last.len() == 3 && last.ends_with("id") && last != "bid";
+    if begins
+        || short
+        || IDENTITY_LAST.contains(&last)
+        || (matches!(last, "value" | "address") && has(SECRET))
+    {
         return Meaning::Identity;
     }
     if is_int && has(MEASURE) {

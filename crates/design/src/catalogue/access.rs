@@ -214,6 +214,19 @@ impl Access {
         self.verb == Verb::Select
     }
 
+    /// The plain columns that a read returns; none for `*` and for anything computed.
+    pub fn returned(&self) -> Option<Vec<&str>> {
+        let Statement::Select(select) = &self.statement else { return None };
+        let Selection::Items(items) = &select.selection else { return None };
+        items
+            .iter()
+            .map(|item| match &item.expr.kind {
+                ExprKind::Column(name) => Some(name.as_str()),
+                _ => None,
+            })
+            .collect()
+    }
+
     /// The relation that gives a column one value or a list of values.
     pub fn point(&self, column: &str) -> Option<&Restriction> {
         self.restrictions.iter().find(|r| {

@@ -287,8 +287,11 @@ impl Plan {
             self.table.column(name).is_none() && !self.draft.partition().iter().any(|p| p == **name)
         };
         let has_hash = self.partition().iter().any(|p| {
-            self.table.column(p).is_some_and(|c| c.meaning == Meaning::HashBucket)
-                || names.contains(&p.as_str())
+            match self.table.column(p) {
+                Some(column) => column.meaning == Meaning::HashBucket,
+                // Added by this plan.
+                None => names.contains(&p.as_str()),
+            }
         });
         let Some(free) = names.iter().find(is_free).filter(|_| !has_hash) else { return };
         let of = self

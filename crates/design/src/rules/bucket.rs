@@ -7,7 +7,7 @@ use crate::finding::{Findings, Severity};
 use crate::fix::Draft;
 use crate::growth::PARTITION_BYTES_MAX;
 use crate::units;
-use crate::vocabulary::{Grain, Meaning};
+use crate::vocabulary::{Grain, Meaning, native};
 use cql_syntax::ast::NativeType;
 
 pub static RULE: Rule = Rule {
@@ -35,6 +35,13 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
         let Some(column) = table.partition_columns().find(|c| c.meaning == Meaning::TimeBucket(grain)) else {
             continue;
         };
+        if let Some(message) = comes_round(table) {
+            let fix = yearly(table);
+            findings.push(
+                on_table(&RULE, Severity::Warning, table, key_span(table, &column.name)).say(message, fix),
+            );
+            continue;
+        }
         if facts.has_weak_key && !facts.growth.is_declared {
             continue;
         }
@@ -43,6 +50,43 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
         let fix = rebucketed(table, &column.name, facts.growth.bucket_advice());
         findings.push(on_table(&RULE, severity, table, key_span(table, &column.name)).say(message, fix));
     }
+}
+
+/// Month and day as numbers, and no year: the bucket of today is that of this day last year.
+fn comes_round(table: &Table) -> Option<String> {
+    let number = |name: &str| {
+        table.partition_columns().any(|c| {
+            matches!(c.words.as_slice(), [one] if one == name)
+                && matches!(
+                    native(&c.data_type),
+                    Some(NativeType::Int | NativeType::Smallint | NativeType::Tinyint)
+                )
+        })
+    };
+    let others = table.partition_columns().filter(|c| {
+        matches!(c.meaning, Meaning::TimeBucket(_))
+            && !matches!(c.words.as_slice(), [one] if one == "month" || one == "day" || one == "hour")
+    });
+    (number("month") && number("day") && others.count() == 0).then(|| {
+        format!(
+            "{} names a day without its year: rows of every year gather in the same partition, so nothing ends it; put the year or a date into the key",
+            table.partition_text()
+        )
+    })
+}
+
+fn yearly(table: &Table) -> String {
+    let mut partition: Vec<String> = table.partition_columns().map(|c| c.name.clone()).collect();
+    let clustering = table
+        .clustering
+        .iter()
+        .filter_map(|item| table.columns.get(item.column).map(|c| (c.name.clone(), item.descending)));
+    partition.retain(|name| name != "year");
+    Draft::of(table)
+        .keyed(partition, clustering.collect())
+        .named(&format!("{}_by_year", table.name))
+        .partition_with("year", NativeType::Int)
+        .print()
 }
 
 /// The table with another bucket in the place of this one.
@@ -92,8 +136,14 @@ fn coarse(table: &Table, facts: &Facts, grain: Grain) -> Option<(Severity, Strin
     let fast = facts.content == Content::Telemetry
         || facts.owner == Owner::Machine
         || (facts.owner == Owner::Group && is_long);
-    let guess =
-        fast && !facts.hash_bucket && facts.is_history && grain >= Grain::Week && grain != Grain::Unknown;
+    // Twice the limit at a rate that is only assumed says nothing.
+    let far = worst > 5.0 * PARTITION_BYTES_MAX;
+    let guess = far
+        && fast
+        && !facts.hash_bucket
+        && facts.is_history
+        && grain >= Grain::Week
+        && grain != Grain::Unknown;
     guess.then(|| {
         (
             Severity::Warning,

@@ -5,9 +5,10 @@ use crate::catalogue::{Column, Table};
 use crate::facts::{Facts, subject_words};
 use crate::finding::{Findings, Severity};
 use crate::growth::PARTITION_BYTES_MAX;
-use crate::lexicon::{POPULATION, REGISTRY};
+use crate::lexicon::{PERSON, POPULATION, REGISTRY};
 use crate::units;
-use crate::vocabulary::{Meaning, any_word};
+use crate::vocabulary::{Meaning, any_word, native};
+use cql_syntax::ast::NativeType;
 
 pub static RULE: Rule = Rule {
     id: "low-cardinality-key",
@@ -27,6 +28,12 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
         if facts.is_reference || table.clustering.is_empty() {
             continue;
         }
+        if let Some(message) = by_tag(table, facts) {
+            findings.push(
+                on_table(&RULE, Severity::Warning, table, partition_span(table)).say(message, String::new()),
+            );
+            continue;
+        }
         let mut values: u64 = 1;
         let mut all_few = facts.key(table).count() > 0;
         let mut is_country = false;
@@ -37,9 +44,15 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
                 Meaning::HashBucket if is_shard_only(table, facts) => {
                     values = values.saturating_mul(SHARDS_ASSUMED)
                 }
+                // Its type has no more values than that.
+                Meaning::Other
+                    if native(&column.data_type) == Some(NativeType::Smallint) && holds_ids(table) =>
+                {
+                    values = values.saturating_mul(SMALLINTS)
+                }
                 _ => all_few = false,
             }
-            is_country |= any_word(&column.words, &["country", "continent"]);
+            is_country |= any_word(&column.words, &["country", "continent", "language", "lang"]);
         }
         // A table whose rows are few as well (status by country) is small whatever its key.
         let rows_are_few =
@@ -69,7 +82,9 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
                 format!("the largest reaches {} of the 100 MB it may have", units::bytes(bytes)),
             )
         } else {
-            let certain = (values <= 20 || is_country) && !is_shard_only(table, facts);
+            // Dozens of values are doubtful for things, and certain for what is added as time goes by.
+            let most = if facts.is_history { 50 } else { 20 };
+            let certain = (values <= most || is_country) && !is_shard_only(table, facts);
             let per_value = 1e6 / values as f64 * growth.row_bytes;
             let text = format!(
                 "a million rows of {} put {} on each; declare rows_per_partition to settle it",
@@ -86,6 +101,42 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
         );
         findings.push(on_table(&RULE, severity, table, partition_span(table)).say(message, String::new()));
     }
+}
+
+/// What has a tag, listed under its name and value: many tags have two values, and each holds half of everything.
+fn by_tag(table: &Table, facts: &Facts) -> Option<String> {
+    const TAG: &[&str] = &["tag", "label", "attribute", "annotation", "property", "param"];
+    let part = |ends: &[&str]| {
+        facts
+            .key(table)
+            .any(|c| any_word(&c.words, TAG) && c.words.last().is_some_and(|w| ends.contains(&w.as_str())))
+    };
+    let is_tag = part(&["key", "name"]) && part(&["value", "val"]);
+    let bounded = facts.key(table).any(|c| c.meaning.is_bucket())
+        || facts.key(table).any(|c| any_word(&c.words, PERSON))
+        || table.default_ttl_days.is_some_and(|days| days <= 1.0)
+        || facts.growth.is_declared;
+    // Ids of what comes as time goes by, not of the users who have the attribute.
+    let listed = table
+        .clustering_columns()
+        .any(|c| c.is_chronological() || native(&c.data_type) == Some(NativeType::Bigint));
+    (is_tag && !bounded && listed).then(|| {
+        format!(
+            "one {} holds everything that has this value: of a tag with two values (error = true) half of all rows lie in one partition, and more every \
+             day; declare rows_per_partition of the most common value, or put a bucket of time into the key",
+            table.partition_text()
+        )
+    })
+}
+
+/// Values of a smallint.
+const SMALLINTS: u64 = 65_536;
+
+/// Whether rows are found by an id of their own, or by bytes: as many as there are things.
+fn holds_ids(table: &Table) -> bool {
+    table
+        .clustering_columns()
+        .any(|c| c.meaning == Meaning::Identity || native(&c.data_type) == Some(NativeType::Blob))
 }
 
 /// Shards that a key made of nothing but a shard number is assumed to have.

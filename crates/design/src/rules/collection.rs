@@ -93,6 +93,11 @@ fn is_growing(word: &[String]) -> bool {
     any_word(word, GROWING) || word.iter().any(|w| any_word(&stems(w), GROWING))
 }
 
+/// saved_by, seen_by: who did it.
+fn is_done_by(name: &[String]) -> bool {
+    matches!(name, [done, by] if by == "by" && (done.ends_with("ed") || done == "seen" || done == "read"))
+}
+
 /// Whether an element is found by an instant.
 fn keyed_by_time(data_type: &DataType) -> bool {
     let is_time = |t: &DataType| matches!(native(t), Some(NativeType::Timestamp | NativeType::Timeuuid));
@@ -119,6 +124,9 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
                 if unit { Severity::Advice } else { Severity::Error }
             } else if keyed_by_time(&column.data_type) && appended && !unit && !newest_only {
                 // One entry per instant, added by a statement here: history inside a row.
+                Severity::Warning
+            } else if is_done_by(&name) && !unit {
+                // As many as there are people.
                 Severity::Warning
             } else if any_word(&last, DOUBTFUL) && !unit {
                 if appended { Severity::Warning } else { Severity::Advice }

@@ -2,15 +2,16 @@
 
 use super::serve::{self, Serving};
 use super::{Context, Rule, on_access};
-use crate::catalogue::{Access, Limit, Restriction, Table};
+use crate::catalogue::{Access, Column, Limit, Restriction, Table};
 use crate::facts::{Facts, subject_words};
 use crate::finding::{Findings, Severity};
 use crate::fix;
-use crate::lexicon::{PERSON, REGISTRY};
+use crate::lexicon::{HAPPENING, PERSON, REGISTRY};
+use crate::people::{TRADED, USERS};
 use crate::units;
-use crate::vocabulary::{Grain, Meaning, any_word};
+use crate::vocabulary::{Grain, Meaning, any_word, native};
 use cql_syntax::Span;
-use cql_syntax::ast::RelationOp;
+use cql_syntax::ast::{NativeType, RelationOp};
 
 pub static RULE: Rule = Rule {
     id: "unbounded-fanout",
@@ -63,12 +64,14 @@ fn scan(table: &Table, facts: &Facts, access: &Access) -> Option<Found> {
         && !of_people
         && (any_word(head.last().map(std::slice::from_ref).unwrap_or(&[]), REGISTRY)
             || (facts.is_reference && !facts.is_history));
+    let is_registry = is_registry || is_list_of_names(table, facts);
     let counts = access.is_aggregate || access.is_grouped || access.filtering.is_some();
     let limited = access.limit != Limit::None && !counts;
     let severity = match (is_registry, counts, limited, access.pattern.is_some()) {
         (true, _, _, false) => Severity::Advice,
         (_, true, ..) | (_, _, false, true) => Severity::Error,
         (_, _, true, false) => Severity::Advice,
+        _ if grows_with_use(table) => Severity::Error,
         _ => Severity::Warning,
     };
     let rows = match access.limit {
@@ -82,6 +85,45 @@ fn scan(table: &Table, facts: &Facts, access: &Access) -> Option<Found> {
         if is_registry { "; fine while it has a few hundred" } else { "" }
     );
     Some((severity, access.place.span, message))
+}
+
+/// One row per name that something is known by, or nothing written here at all: a list that somebody keeps by hand.
+fn is_list_of_names(table: &Table, facts: &Facts) -> bool {
+    let is_name = |c: &Column| {
+        matches!(c.meaning, Meaning::Few(_))
+            || (c.meaning == Meaning::Label && c.words.last().is_some_and(|word| word == "name"))
+    };
+    let named = table.partition.len() == 1 && table.partition_columns().all(is_name);
+    let usage = &facts.usage;
+    let mut keys = table.partition_columns().chain(table.clustering_columns());
+    let unwritten = usage.inserts + usage.updates == 0 && keys.all(|c| c.meaning != Meaning::Identity);
+    // A table that is nothing but its key is there to be read whole.
+    let key_only = table.regular_columns().count() == 0 && table.partition.len() == 1;
+    !grows_with_use(table)
+        && !facts.is_history
+        && (unwritten || (table.clustering.is_empty() && (named || key_only)))
+}
+
+/// What people are or do: one row more with each of them, so a read of the whole table has no bound.
+fn grows_with_use(table: &Table) -> bool {
+    let subject = subject_words(table);
+    let head = subject.iter().rev().find(|word| {
+        !matches!(word.as_str(), "id" | "data" | "table" | "info" | "profile" | "detail" | "list")
+    });
+    let head = head.map(std::slice::from_ref).unwrap_or(&[]);
+    let is_time = |c: &Column| c.is_chronological() || matches!(c.meaning, Meaning::TimeBucket(_));
+    // One row per period is a report, however it is called.
+    let is_period = |c: &Column| is_time(c) && native(&c.data_type) != Some(NativeType::Timeuuid);
+    if table.clustering.is_empty() && table.partition_columns().all(is_period) {
+        return false;
+    }
+    let dated = table.partition_columns().chain(table.clustering_columns()).any(is_time);
+    let of_people = table.partition_columns().any(|c| any_word(&c.words, USERS));
+    any_word(head, USERS)
+        || any_word(head, TRADED)
+        || any_word(head, HAPPENING)
+        || (dated && !any_word(head, REGISTRY))
+        || (of_people && !table.clustering.is_empty())
 }
 
 fn many_values(table: &Table, access: &Access) -> Option<Found> {

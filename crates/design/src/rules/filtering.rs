@@ -5,7 +5,7 @@ use super::{Context, Rule, on_access};
 use crate::catalogue::{Access, Column, Table, Verb};
 use crate::facts::{Content, Facts, Owner};
 use crate::finding::{Findings, Severity};
-use crate::fix::Draft;
+use crate::fix::{self, Draft};
 use crate::growth::PARTITION_BYTES_MAX;
 use crate::vocabulary::Meaning;
 use cql_syntax::ast::{NativeType, RelationOp};
@@ -212,8 +212,13 @@ pub(super) fn serving_table(table: &Table, access: &Access) -> String {
     partition.extend(buckets.into_iter().filter(|b| !suffix.split("_and_").any(|s| s == b)));
     let mut draft = Draft::of(table).keyed(partition, clustering);
     if weak {
-        suffix = if suffix.is_empty() { "day".into() } else { format!("{suffix}_and_day") };
-        draft = draft.partition_with("day", NativeType::Date).partition_with("bucket", NativeType::Int);
+        let dated = fix::has_arrival(table);
+        let by = if dated { "day" } else { "bucket" };
+        suffix = if suffix.is_empty() { by.into() } else { format!("{suffix}_and_{by}") };
+        if dated {
+            draft = draft.partition_with("day", NativeType::Date);
+        }
+        draft = draft.partition_with("bucket", NativeType::Int);
     }
     let base = table.name.split("_by_").next().unwrap_or(&table.name);
     draft.named(&format!("{base}_by_{suffix}")).print()

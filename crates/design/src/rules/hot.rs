@@ -6,7 +6,7 @@ use crate::facts::{Facts, subject_words};
 use crate::finding::{Findings, Severity};
 use crate::growth::PARTITION_WRITES_MAX;
 use crate::units;
-use crate::vocabulary::any_word;
+use crate::vocabulary::{Grain, any_word};
 
 pub static RULE: Rule = Rule {
     id: "hot-key",
@@ -102,8 +102,10 @@ fn named(table: &Table, facts: &Facts) -> Option<(Severity, String)> {
     if facts.hash_bucket || known || facts.is_reference || !(famous.is_some() || by_table) {
         return None;
     }
+    // A bucket of time moves the traffic on, from day to day.
+    let moves = facts.time_bucket.is_some_and(|grain| grain <= Grain::Day);
     Some((
-        Severity::Warning,
+        if moves { Severity::Advice } else { Severity::Warning },
         format!(
             "the traffic of {} is not even: the best known {} may take most of it on one partition; declare hot_share and peak_rate to settle it",
             table.name,

@@ -4,7 +4,7 @@ use super::{Context, Rule, on_table};
 use crate::catalogue::{Access, Column, Index, IndexKind, Table, Verb};
 use crate::facts::Facts;
 use crate::finding::{Findings, Severity};
-use crate::fix::Draft;
+use crate::fix::{self, Draft};
 use crate::source::Place;
 use crate::units;
 use crate::vocabulary::Meaning;
@@ -43,7 +43,10 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
                 (a.verb == Verb::Update && a.assigned.iter().any(|(c, _)| *c == index.column))
                     || a.verb == Verb::Delete && a.deletes_rows
             });
-            if let Some((severity, message)) = judge(table, facts, index, column, &users, changes) {
+            if let Some((mut severity, message)) = judge(table, facts, index, column, &users, changes) {
+                if severity == Severity::Warning && ways_in(context, at, table) >= 3 {
+                    severity = Severity::Error;
+                }
                 let mut finding = on_table(&RULE, severity, table, index.place.span)
                     .say(message, fix(table, column, index));
                 finding.place = Place { ..index.place };
@@ -52,6 +55,17 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
             }
         }
     }
+}
+
+/// Legacy indexes on ids: from three on they are how the table is read, and each such read asks every node.
+fn ways_in(context: &Context<'_>, at: usize, table: &Table) -> usize {
+    let is_id = |index: &&Index| {
+        index.kind == IndexKind::Legacy
+            && table
+                .column(&index.column)
+                .is_some_and(|c| c.meaning == Meaning::Identity && !c.is_collection())
+    };
+    context.catalogue.indexes_of(at).filter(is_id).count()
 }
 
 /// Keys, values and entries of one map, each with an index of its own.
@@ -79,7 +93,9 @@ fn column_at(table: &Table, index: &Index) -> usize {
 }
 
 /// What speaks against the column, and whether that is certain.
-fn weakness(index: &Index, column: &Column, changes: bool) -> Option<String> {
+fn weakness(index: &Index, column: &Column, users: &[&Access], changes: bool) -> Option<String> {
+    // Equal values are what it finds; without a statement in sight ranges are what a time or a quantity is asked for.
+    let equal_only = !users.is_empty() && users.iter().all(|a| a.slice(&index.column).is_none());
     let name = &column.name;
     match column.meaning {
         Meaning::Few(values) => Some(format!(
@@ -88,9 +104,16 @@ fn weakness(index: &Index, column: &Column, changes: bool) -> Option<String> {
         Meaning::Identity => {
             Some(format!("{name} is nearly unique, so all nodes are asked for 1 row that one of them has"))
         }
-        Meaning::Time | Meaning::TimeBucket(_) | Meaning::Measure if index.kind == IndexKind::Legacy => Some(
-            format!("the index finds one value of {name} and no range, and it is ranges that are asked for"),
-        ),
+        Meaning::Time | Meaning::TimeBucket(_) | Meaning::Measure
+            if index.kind == IndexKind::Legacy && !equal_only =>
+        {
+            Some(format!(
+                "the index finds one value of {name} and no range, and it is ranges that are asked for"
+            ))
+        }
+        _ if index.kind == IndexKind::Sasi => Some(format!(
+            "a SASI index on {name} is experimental, and a search inside of texts looks at the terms of every node"
+        )),
         _ if changes => Some(format!(
             "{name} changes, and each change leaves a dead entry that later reads of the index wade through"
         )),
@@ -110,7 +133,7 @@ fn judge(
     let whole_key = |a: &&Access| table.partition_columns().all(|c| a.point(&c.name).is_some());
     let scattered: Vec<&&Access> = users.iter().filter(|a| !whole_key(a)).collect();
     if !users.is_empty() && scattered.is_empty() {
-        return None;
+        return inside_only(table, index, column);
     }
     let rate = scattered
         .iter()
@@ -121,7 +144,7 @@ fn judge(
     }
     let small = facts.numbers.partitions.is_some_and(|n| n <= 10_000.0);
     let name = &column.name;
-    let why = weakness(index, column, changes);
+    let why = weakness(index, column, users, changes);
     let core = rate.filter(|rate| *rate >= CORE_RATE);
     let (severity, message) = match (why, core) {
         (why, Some(rate)) => {
@@ -135,7 +158,7 @@ fn judge(
             )
         }
         (Some(why), None) => (
-            Severity::Warning,
+            how_sure(index, column, &scattered, changes),
             format!(
                 "on a cluster an index on {name} of {} asks every node: {why}; declare peak_rate if such reads are rare",
                 table.name
@@ -150,6 +173,36 @@ fn judge(
         (None, None) => return None,
     };
     Some((if small { Severity::Advice } else { severity }, message))
+}
+
+/// Half of the table behind one value that changes all the time is certain; an attached index that no statement uses is a doubt.
+fn how_sure(index: &Index, column: &Column, scattered: &[&&Access], changes: bool) -> Severity {
+    let halves = matches!(column.meaning, Meaning::Few(values) if values <= 3);
+    match scattered {
+        [] if index.kind == IndexKind::Attached => Severity::Advice,
+        [_, ..] if halves && changes => Severity::Error,
+        _ => Severity::Warning,
+    }
+}
+
+/// Every read gives the partition key. What the index finds there a look at the rows finds as well when the values are few, and
+/// what the clustering key sorts by needs no index.
+fn inside_only(table: &Table, index: &Index, column: &Column) -> Option<(Severity, String)> {
+    let name = &column.name;
+    let first = table.clustering_columns().next().is_some_and(|c| c.name == *name);
+    let halves = matches!(column.meaning, Meaning::Few(values) if values <= 3);
+    let reason = match column.meaning {
+        _ if first => format!("rows lie sorted by {name} there, so the key finds them by itself"),
+        Meaning::Few(values) if values <= 20 && index.kind == IndexKind::Legacy => format!(
+            "{name} has few values (about {values} is assumed), so a good part of the partition matches anyway"
+        ),
+        _ => return None,
+    };
+    let message = format!(
+        "every read through the index on {name} also gives {}: {reason}; the index only makes writes dearer",
+        table.partition_text()
+    );
+    Some((if first || halves { Severity::Warning } else { Severity::Advice }, message))
 }
 
 fn fix(table: &Table, column: &Column, index: &Index) -> String {
@@ -170,7 +223,10 @@ fn fix(table: &Table, column: &Column, index: &Index) -> String {
     } else {
         draft = draft.keyed(vec![column.name.clone()], clustering);
         if matches!(column.meaning, Meaning::Few(_)) {
-            draft = draft.partition_with("day", NativeType::Date).partition_with("bucket", NativeType::Int);
+            if fix::has_arrival(table) {
+                draft = draft.partition_with("day", NativeType::Date);
+            }
+            draft = draft.partition_with("bucket", NativeType::Int);
         }
     }
     let drop = index.name.as_ref().map(|name| {

@@ -33,12 +33,15 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
         let trim = accesses().find(|a| is_trim(table, a));
         let head_read = accesses().any(|a| is_head_read(table, a));
         let subject = subject_words(table);
-        let key_words = facts.key(table).any(|c| any_word(&c.words, QUEUE));
+        let key_words =
+            facts.key(table).any(|c| any_word(&c.words, QUEUE) && !matches!(c.meaning, Meaning::Few(_)));
         let is_queue = any_word(&subject, QUEUE) || key_words;
         let in_order = table
             .clustering_columns()
             .next()
-            .is_some_and(|c| c.is_chronological() || c.meaning == Meaning::Sequence || is_bigint(c));
+            .is_some_and(|c| c.is_chronological() || c.meaning == Meaning::Sequence || is_bigint(c))
+            // A range that is cut off says that rows lie in the order in which they came.
+            || trim.is_some();
         let is_pending = in_order && any_word(&subject, TRANSIENT);
         let work = ["task", "job", "work", "command", "timer", "queue", "dlq"];
         let is_work = any_word(&table.words, &work) || facts.key(table).any(|c| any_word(&c.words, &work));
@@ -53,6 +56,10 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
             // Messages of a room that somebody takes back are no queue: they are read newest first.
             (true, true, ..) if reads_newest_first(context, at, table) => Severity::Advice,
             (true, true, ..) | (true, false, true, _) | (true, false, _, true) => Severity::Warning,
+            // Rows that live while something runs, read whole again and again.
+            (true, ..) if any_word(&subject, TRANSIENT) && usage.inserts > 0 && usage.reads_whole => {
+                Severity::Warning
+            }
             (true, false, ..) if !in_order && facts.is_history && facts.content != Content::Things => {
                 Severity::Warning
             }

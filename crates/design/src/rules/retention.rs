@@ -57,6 +57,14 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
         if settled {
             continue;
         }
+        if let Some(message) = written_only(table, facts) {
+            let fix = format!(
+                "-- When 90 days are enough: ALTER TABLE {} WITH default_time_to_live = 7776000;",
+                fix::qualified(table)
+            );
+            findings.push(on_table(&RULE, Severity::Warning, table, table.place.span).say(message, fix));
+            continue;
+        }
         if let Some(message) = marker(table, facts) {
             let fix = format!(
                 "-- When a repetition after 30 days need not be known: ALTER TABLE {} WITH default_time_to_live = 2592000;",
@@ -76,7 +84,14 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
         let told = findings.has("unbounded-partition", &table.name, Severity::Error);
         let is_log = any_word(&subject_words(table), LOGS);
         let of_people = matches!(facts.owner, Owner::Person | Owner::LongUnit);
-        let quiet = told || facts.hash_bucket || (of_people && !is_log);
+        // A few megabytes a year at a rate that is only assumed are nobody's trouble.
+        let per_year = facts.growth.rows_per_day[2] * facts.growth.row_bytes * 365.0;
+        let small = !facts.growth.is_declared && per_year < 10e6;
+        let quiet = told
+            || (small && !is_log)
+            || facts.usage.drops_partitions
+            || facts.hash_bucket
+            || (of_people && !is_log);
         let severity = if quiet { Severity::Advice } else { Severity::Warning };
         let growth = &facts.growth;
         let message = format!(
@@ -98,6 +113,21 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
     }
 }
 
+/// Log lines under an id of their own, only ever inserted: nobody finds them again, and nothing ends them.
+fn written_only(table: &Table, facts: &Facts) -> Option<String> {
+    let usage = &facts.usage;
+    let others = usage.reads + usage.updates;
+    let dropped = usage.drops_rows || usage.drops_partitions || usage.drops_ranges;
+    let is_log = any_word(&subject_words(table), LOGS);
+    (is_log && table.clustering.is_empty() && usage.inserts > 0 && others == 0 && !dropped).then(|| {
+        format!(
+            "{} is only written: each row lies under a {} of its own, no statement here reads or removes one, and nothing expires; how long is it needed?",
+            table.name,
+            table.partition_text()
+        )
+    })
+}
+
 /// A table that remembers what was seen: nothing but its key, perhaps when, only ever inserted into.
 fn marker(table: &Table, facts: &Facts) -> Option<String> {
     let usage = &facts.usage;
@@ -107,7 +137,7 @@ fn marker(table: &Table, facts: &Facts) -> Option<String> {
     let named = any_word(&table.words, MARKER);
     let mut others = table.regular_columns().filter(|c| c.meaning != Meaning::Time);
     // Besides its key a marker has at most what it points to.
-    let small = others.next().is_none() || (named && others.next().is_none());
+    let small = others.next().is_none() || (named && (others.next().is_none() || usage.only_asks));
     let about = table.regular_columns().count() == 0 && table.clustering.is_empty();
     let remembers = named || (about && facts.content == Content::Happenings);
     (only_inserts && small && remembers).then(|| {

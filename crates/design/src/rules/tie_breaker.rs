@@ -4,7 +4,8 @@ use super::{Context, Rule, key_span, on_table};
 use crate::catalogue::{Column, Table};
 use crate::facts::{Content, Facts, Owner, holds_numbers, subject_words};
 use crate::finding::{Findings, Severity};
-use crate::lexicon::PERSON;
+use crate::lexicon::{GROUP, MACHINE, PERSON};
+use crate::people::ABOUT;
 use crate::vocabulary::{Meaning, any_word, native, singular};
 use cql_syntax::ast::NativeType;
 
@@ -52,6 +53,10 @@ const LISTED_IDS: &[&str] =
 /// Times that say since when a value holds: one per instant by nature.
 const EFFECTIVE: &[&str] = &["valid", "effective", "from", "since", "start", "as", "slot", "due"];
 
+/// Columns of what somebody wrote, as against what was measured.
+const WRITTEN: &[&str] =
+    &["data", "line", "payload", "message", "body", "text", "headline", "title", "content", "msg"];
+
 /// Whether the column is the id of the row, not of something it refers to.
 pub fn is_own_id(table: &Table, column: &Column) -> bool {
     if column.meaning != Meaning::Identity || column.is_collection() {
@@ -60,11 +65,21 @@ pub fn is_own_id(table: &Table, column: &Column) -> bool {
     let name = column.words.clone();
     let subject: Vec<String> = subject_words(table).iter().map(|word| singular(word)).collect();
     let Some((last, stem)) = name.split_last() else { return false };
+    // They tell whether something changed.
+    if matches!(last.as_str(), "hash" | "checksum" | "digest" | "etag" | "fingerprint") {
+        return false;
+    }
     if stem.is_empty() {
         return matches!(last.as_str(), "id" | "uuid" | "guid" | "uid");
     }
     let stem = singular(&stem[stem.len() - 1]);
     subject.contains(&stem) || ROW_IDS.contains(&stem.as_str())
+}
+
+/// Whether the id is called after what the table holds: execution_id of job_executions.
+fn names_the_row(table: &Table, column: &Column) -> bool {
+    let head = subject_words(table).last().map(|word| singular(word));
+    column.words.len() > 1 && column.words.first().map(|word| singular(word)) == head
 }
 
 /// An amount that is lost when its row is replaced; other numbers at an instant are measured, and there is one.
@@ -106,11 +121,28 @@ fn found<'t>(table: &'t Table, facts: &Facts) -> Found<'t> {
     }
     let own = table.regular_columns().find(|c| !c.is_static && is_own_id(table, c));
     let found = if table.clustering.is_empty() {
-        without_clustering(table).or_else(|| listed_by(table))
+        without_clustering(table).or_else(|| listed_by(table)).or_else(|| listed_of(table))
     } else {
         with_clustering(table, facts, own)
     };
     found.map(|(severity, column, id)| (severity, column, id.or(own)))
+}
+
+/// Whether the column is the id of another thing or person that rows of this key come from.
+fn is_other_source(table: &Table, column: &Column) -> bool {
+    let [.., stem, last] = column.words.as_slice() else { return false };
+    let stem = std::slice::from_ref(stem);
+    column.meaning == Meaning::Identity
+        && !column.is_static
+        && matches!(last.as_str(), "id" | "uuid" | "guid")
+        && (any_word(stem, PERSON) || any_word(stem, GROUP) || any_word(stem, MACHINE))
+        && !table.partition_columns().any(|c| any_word(&c.words, &[stem[0].as_str()]))
+}
+
+/// Whether everybody writes under the same few keys: a constant, a day.
+fn is_everybodys(table: &Table, facts: &Facts) -> bool {
+    let about = subject_words(table).last().is_some_and(|word| any_word(std::slice::from_ref(word), ABOUT));
+    !about && facts.key(table).all(|c| c.meaning.is_bucket() || matches!(c.meaning, Meaning::Few(_)))
 }
 
 /// The column that the key of this table lacks, and its type.
@@ -140,6 +172,10 @@ fn without_clustering(table: &Table) -> Found<'_> {
     let last = table.partition_columns().last()?;
     // One row per label that points at its owner is a lookup table: names may be unique.
     if last.meaning == Meaning::Label && is_naming(last) {
+        return None;
+    }
+    let is_lookup = any_word(&table.words, &["index", "idx", "lookup", "mapping"]);
+    if is_lookup && table.partition.len() > 1 {
         return None;
     }
     let severity = if last.meaning == Meaning::Label && last.name.ends_with("name") {
@@ -203,6 +239,24 @@ fn listed_by(table: &Table) -> Found<'_> {
     someone.map(|column| (Severity::Error, only.name.as_str(), Some(column)))
 }
 
+/// `user_photos (username PRIMARY KEY, id)`: things of a user by its name, one per user by its key.
+fn listed_of(table: &Table) -> Found<'_> {
+    let [only] = table.partition_columns().collect::<Vec<_>>()[..] else { return None };
+    let head = table.words.last()?;
+    let many = singular(head) != *head
+        && !any_word(&table.words, &["stat", "setting", "preference", "detail", "info"]);
+    let of_user =
+        any_word(&only.words, PERSON) && table.words.len() > 1 && any_word(&table.words[..1], PERSON);
+    let own = table
+        .regular_columns()
+        .find(|c| matches!(c.words.as_slice(), [one] if one == "id" || one == "uuid"))?;
+    (many && of_user && !any_word(std::slice::from_ref(head), PERSON)).then_some((
+        Severity::Warning,
+        only.name.as_str(),
+        Some(own),
+    ))
+}
+
 /// Lines of a log by instant and address: one client asks for several things at once.
 fn by_address<'t>(table: &'t Table, facts: &Facts) -> Found<'t> {
     let address =
@@ -211,7 +265,8 @@ fn by_address<'t>(table: &'t Table, facts: &Facts) -> Found<'t> {
     let instant = table.clustering_columns().find(|c| c.meaning == Meaning::Time)?;
     let logged = any_word(&table.words, &["log", "request", "access", "click", "hit"])
         && facts.content != Content::Things;
-    (keyed && logged).then_some((Severity::Warning, instant.name.as_str(), None))
+    let severity = if is_everybodys(table, facts) { Severity::Error } else { Severity::Warning };
+    (keyed && logged).then_some((severity, instant.name.as_str(), None))
 }
 
 /// Only a calendar in the key, and an instant outside of it: one row per hour of what happens many times an hour.
@@ -259,6 +314,13 @@ fn with_clustering<'t>(table: &'t Table, facts: &Facts, own: Option<&'t Column>)
         return Some(found);
     }
     if !table.clustering_columns().all(|c| c.meaning.is_shared()) {
+        // One row per worker and status of what has an id of its own.
+        let last = table.clustering_columns().last()?;
+        let by_status =
+            matches!(last.meaning, Meaning::Few(_)) && last.words.last().is_some_and(|w| w != "type");
+        if let Some(id) = own.filter(|id| by_status && names_the_row(table, id)) {
+            return Some((Severity::Error, &last.name, Some(id)));
+        }
         return by_address(table, facts);
     }
     let last = table.clustering_columns().last()?;
@@ -268,8 +330,10 @@ fn with_clustering<'t>(table: &'t Table, facts: &Facts, own: Option<&'t Column>)
         let listed = table.regular_columns().find(|c| {
             c.meaning == Meaning::Identity && (is_own_id(table, c) || any_word(&c.words, LISTED_IDS))
         });
+        // Rows that come at times and are kept by their count: equal counts are one row.
+        let timed = table.regular_columns().any(|c| c.words.len() == 1 && c.meaning == Meaning::Time);
         return Some((
-            if listed.is_some() { Severity::Error } else { Severity::Warning },
+            if listed.is_some() || timed { Severity::Error } else { Severity::Warning },
             &quantity.name,
             listed,
         ));
@@ -287,18 +351,28 @@ fn with_clustering<'t>(table: &'t Table, facts: &Facts, own: Option<&'t Column>)
     // The states of one thing follow one after another.
     let is_itself = |c: &Column| {
         let head = subject_words(table).last().map(|word| singular(word));
-        is_own_id(table, c) && c.words.first().map(|word| singular(word)) == head
+        is_own_id(table, c) && (c.words.len() == 1 || c.words.first().map(|word| singular(word)) == head)
     };
     if table.partition.len() == 1 && table.partition_columns().all(is_itself) && own.is_none() {
         return Some((Severity::Advice, &instant.name, None));
     }
-    if own.is_some() {
-        return Some((Severity::Error, &instant.name, own));
+    let twin = facts.twin_key.as_deref().and_then(|name| table.column(name));
+    if own.is_some() || twin.is_some() {
+        return Some((Severity::Error, &instant.name, own.or(twin)));
+    }
+    // Several report to one key, and which of them is no part of it.
+    let other = table.regular_columns().find(|c| is_other_source(table, c));
+    let says_what =
+        |c: &Column| matches!(c.meaning, Meaning::Few(_)) && native(&c.data_type) == Some(NativeType::Text);
+    let several = facts.owner == Owner::Group
+        || (facts.owner == Owner::Machine
+            && other.is_some_and(|c| any_word(&c.words, PERSON))
+            && table.regular_columns().any(says_what));
+    if other.is_some() && several && !any_word(&instant.words, EFFECTIVE) {
+        return Some((Severity::Error, &instant.name, other));
     }
     // Lines of text are written, not measured: two may come in the same millisecond.
-    let is_text = table
-        .regular_columns()
-        .any(|c| any_word(&c.words, &["data", "line", "payload", "message", "body", "text"]));
+    let is_text = table.regular_columns().any(|c| any_word(&c.words, WRITTEN));
     let measured = (facts.content == Content::Telemetry || facts.owner == Owner::Machine) && !is_text;
     if measured || any_word(&instant.words, EFFECTIVE) {
         return None;
@@ -306,8 +380,18 @@ fn with_clustering<'t>(table: &'t Table, facts: &Facts, own: Option<&'t Column>)
     // What one unit does follows one after another, unless several take part: then two of them may be as quick.
     let several = table.regular_columns().any(|c| !c.is_static && is_someone(c));
     let measured = holds_numbers(table) && !table.regular_columns().any(is_money);
-    let severity = if (facts.owner == Owner::Unit || measured) && !several {
+    // One person does one thing at a time, and a kind beside the instant parts most of the rest.
+    let alone = facts.owner == Owner::Person
+        && facts.content == Content::Things
+        && !table.regular_columns().any(is_money);
+    let parted =
+        table.clustering.len() > 1 && last.name != instant.name && !matches!(last.meaning, Meaning::Time);
+    let apart = (facts.owner == Owner::Unit || measured || alone) && !several;
+    let severity = if apart || (parted && !is_everybodys(table, facts)) {
         Severity::Advice
+    } else if is_everybodys(table, facts) && !measured {
+        // Where the key parts nobody from anybody, two at once are only a matter of time.
+        Severity::Error
     } else {
         Severity::Warning
     };

@@ -5,7 +5,8 @@ use crate::catalogue::Table;
 use crate::facts::{Content, Facts, holds_numbers, subject_words};
 use crate::finding::{Findings, Severity};
 use crate::growth::{PARTITION_BYTES_MAX, PARTITION_WRITES_MAX};
-use crate::lexicon::PERSON;
+use crate::lexicon::{MACHINE, PERSON};
+use crate::people::{ABOUT, RARE};
 use crate::units;
 use crate::vocabulary::{Grain, Meaning, any_word};
 
@@ -30,6 +31,10 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
         let is_time = |m: Meaning| matches!(m, Meaning::Time | Meaning::TimeBucket(_));
         let has_time = facts.key(table).any(|c| is_time(c.meaning));
         if !has_time || !facts.has_weak_key || facts.is_reference {
+            continue;
+        }
+        // A day that is always the same is no day.
+        if findings.has("constant-key", &table.name, Severity::Error) {
             continue;
         }
         let instant = facts.key(table).find(|c| c.meaning == Meaning::Time);
@@ -87,12 +92,29 @@ fn severity(table: &Table, facts: &Facts, is_instant: bool) -> Option<Severity> 
         return Some(Severity::Advice);
     }
     // Some dozens of tags or countries beside the time spread its writes.
+    let known = facts.time_bucket.filter(|grain| *grain != Grain::Unknown);
+    let coarse = known.is_some_and(|grain| grain >= Grain::Day);
     let spread = facts.key(table).any(|c| matches!(c.meaning, Meaning::Few(n) if n >= 20));
     if spread {
+        // They do not spread the events of a year, and those of a day only just.
+        let years = known.is_some_and(|grain| grain >= Grain::Quarter);
+        let dated = table.clustering_columns().any(crate::catalogue::Column::is_chronological);
+        return Some(match (years && dated, happens && dated && coarse) {
+            (true, true) => Severity::Error,
+            (true, false) => Severity::Warning,
+            _ => Severity::Advice,
+        });
+    }
+    let head = subject_words(table).last().cloned();
+    if any_word(&subject_words(table), RARE) || any_word(head.as_slice(), ABOUT) {
         return Some(Severity::Advice);
     }
-    let coarse = facts.time_bucket.is_some_and(|grain| grain >= Grain::Day && grain != Grain::Unknown);
-    Some(if coarse && happens { Severity::Error } else { Severity::Warning })
+    let summed = table.is_counter() && table.clustering_columns().any(|c| c.meaning.is_bucket());
+    // All hosts of an hour, each with what it measures.
+    let machines = facts.content == Content::Telemetry
+        && table.clustering_columns().any(|c| any_word(&c.words, MACHINE));
+    let hourly = known == Some(Grain::Hour) && machines;
+    Some(if (coarse && (rows_come || summed)) || hourly { Severity::Error } else { Severity::Warning })
 }
 
 /// One row per day and thing, written by a job: not where everybody writes.

@@ -2,7 +2,7 @@
 
 use super::{Context, Rule, on_access, on_table};
 use crate::catalogue::{Access, Limit, Table};
-use crate::facts::{Facts, Owner};
+use crate::facts::{Content, Facts, Owner};
 use crate::finding::{Findings, Severity};
 use crate::units;
 use crate::vocabulary::Meaning;
@@ -18,6 +18,10 @@ pub static RULE: Rule = Rule {
            would walk over 90 days of them.",
     check,
 };
+
+/// Tombstones in one read from which the server begins to complain, and from which it is no longer a matter of taste.
+const DEAD_SOME: f64 = 1_000.0;
+const DEAD_MANY: f64 = 10_000.0;
 
 fn check(context: &Context<'_>, findings: &mut Findings) {
     for (at, table, facts) in context.tables() {
@@ -41,7 +45,9 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
             None if reads.is_empty() && ascending => None,
             None => continue,
         };
-        let (severity, dead) = amount(table, facts, ttl);
+        let from_old_end = place.is_none_or(|a| begins_at_old_end(a, ascending));
+        let promised = place.is_some_and(|a| a.pattern.is_some());
+        let (severity, dead) = amount(table, facts, ttl, from_old_end, promised);
         let from = match place {
             Some(access) => format!("{} starts at the expired end of {}", access.title(), table.name),
             None => {
@@ -67,16 +73,25 @@ fn reads_expired(access: &Access, time: &str, ascending: bool) -> bool {
         matches!(r.op, RelationOp::Gt | RelationOp::Ge | RelationOp::Between)
             && r.columns.iter().any(|c| c == time)
     });
+    // A floor may be older than the TTL, but the caller at least says where live rows begin.
+    !has_floor && (begins_at_old_end(access, ascending) || access.limit == Limit::None)
+}
+
+fn begins_at_old_end(access: &Access, ascending: bool) -> bool {
     let turned = access
         .order_by
         .first()
         .is_some_and(|(_, order, _)| (*order == cql_syntax::ast::SortOrder::Desc) == ascending);
-    let from_old_end = ascending != turned;
-    // A floor may be older than the TTL, but the caller at least says where live rows begin.
-    !has_floor && (from_old_end || access.limit == Limit::None)
+    ascending != turned
 }
 
-fn amount(table: &Table, facts: &Facts, ttl: Option<f64>) -> (Severity, String) {
+fn amount(
+    table: &Table,
+    facts: &Facts,
+    ttl: Option<f64>,
+    from_old_end: bool,
+    promised: bool,
+) -> (Severity, String) {
     let grace = table.gc_grace_days;
     let rate = facts.growth.rows_per_day[2];
     let dead = rate * grace;
@@ -94,8 +109,12 @@ fn amount(table: &Table, facts: &Facts, ttl: Option<f64>) -> (Severity, String) 
             ),
         );
     }
+    // A guessed number of dead rows is nobody's trouble while it is small, and less so behind the live ones.
+    let guessed = facts.owner == Owner::Unknown && facts.content != Content::Telemetry;
+    let many = if from_old_end && !guessed { DEAD_SOME } else { DEAD_MANY };
+    let severity = if dead >= many || promised { Severity::Warning } else { Severity::Advice };
     (
-        Severity::Warning,
+        severity,
         format!(
             "{kept} and stay as tombstones for {}, up to {} in one partition at an assumed {} rows a day; declare rows_per_day to settle it",
             units::days(grace),

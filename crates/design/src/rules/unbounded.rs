@@ -5,6 +5,7 @@ use crate::catalogue::{Column, Table};
 use crate::facts::{Content, Facts, Owner};
 use crate::finding::{Findings, Severity};
 use crate::growth::PARTITION_BYTES_MAX;
+use crate::people::USERS;
 use crate::units;
 use crate::vocabulary::{Meaning, any_word};
 
@@ -37,7 +38,7 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
         }
         let found = if facts.growth.is_declared {
             declared(table, facts)
-        } else if facts.is_population {
+        } else if facts.is_population || counted_whole(facts) {
             population(table, facts)
         } else if facts.has_weak_key {
             None
@@ -81,6 +82,16 @@ fn ends(days: f64) -> String {
     if days.is_finite() { format!("rows are kept {}", units::days(days)) } else { "nothing ends it".into() }
 }
 
+/// What is only added under the key of a group, and counted by reading all of it.
+fn counted_whole(facts: &Facts) -> bool {
+    let usage = &facts.usage;
+    !facts.is_history
+        && facts.owner == Owner::Group
+        && usage.sums_whole
+        && usage.inserts > 0
+        && !(usage.edits_rows || usage.drops_rows || usage.drops_partitions)
+}
+
 /// The users of a realm, the objects of a container: not more with time, but as many as the tenant has.
 fn population(table: &Table, facts: &Facts) -> Option<(Severity, String)> {
     let growth = &facts.growth;
@@ -97,7 +108,9 @@ fn population(table: &Table, facts: &Facts) -> Option<(Severity, String)> {
         units::count(rows),
     );
     // Read page by page it may well be a list; read whole, or always for one of them, the key is too coarse.
-    let coarse = facts.usage.reads_whole || !facts.usage.known_by_reads.is_empty();
+    // Nothing says how it is read, but people are many.
+    let crowd = facts.usage.reads == 0 && table.clustering_columns().any(|c| any_word(&c.words, USERS));
+    let coarse = facts.usage.reads_whole || crowd || !facts.usage.known_by_reads.is_empty();
     Some((if coarse { Severity::Warning } else { Severity::Advice }, message))
 }
 
@@ -187,7 +200,11 @@ fn severity(table: &Table, facts: &Facts) -> Option<Severity> {
         weight -= if facts.content == Content::Things { 3 } else { 0 };
     }
     // The events of one entity, and what a bucket already cuts: worth a word.
-    let of_entity = !has_time && facts.key(table).any(|c| any_word(&c.words, ENTITY));
+    let product = numbered && table.clustering_columns().any(|c| c.meaning == Meaning::Identity);
+    let of_entity = !has_time
+        && facts.content != Content::Telemetry
+        && !product
+        && facts.key(table).any(|c| any_word(&c.words, ENTITY));
     // A key called `key` may hold anything, a bucket too.
     let is_opaque = facts.key(table).all(|c| c.words.iter().all(|word| OPAQUE.contains(&word.as_str())));
     if facts.hash_bucket || of_entity || is_opaque {

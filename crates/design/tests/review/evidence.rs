@@ -121,13 +121,22 @@ pub fn score(half: &str) -> (Score, Vec<String>) {
             if flaw.certain && flaw.severity == "error" {
                 score.certain += 1;
                 score.certain_told += usize::from(told);
-                score.certain_as_error +=
-                    usize::from(findings.iter().any(|f| tells(f, flaw, Severity::Error)));
+                let as_error = findings.iter().any(|f| tells(f, flaw, Severity::Error));
+                score.certain_as_error += usize::from(as_error);
+                if told && !as_error {
+                    let words = findings.iter().filter(|f| tells(f, flaw, Severity::Warning));
+                    let words: Vec<String> = words.map(|f| format!("{}: {}", f.rule, f.message)).collect();
+                    notes.push(format!("soft    {}.{} {}", project.name, flaw.table, words.join(" | ")));
+                }
             }
             if !told {
                 notes.push(format!(
-                    "missed  {}.{} {} ({})",
-                    project.name, flaw.table, flaw.rules[0], flaw.severity
+                    "missed  {}.{} {} ({}{})",
+                    project.name,
+                    flaw.table,
+                    flaw.rules[0],
+                    flaw.severity,
+                    if flaw.certain { ", certain" } else { "" }
                 ));
             }
         }
@@ -202,17 +211,17 @@ fn the_document_states_the_learning_half_truly() {
     assert!(document.contains(&row), "docs/review.md must hold this line:\n{row}");
 }
 
-/// Nobody mended a rule for these projects. The first run is in docs/review.md; later runs are printed here.
+/// The first run on these projects is in docs/review.md. The rules were mended by them afterwards, so this is a second half to learn from.
 #[test]
-fn the_locked_half_is_read() {
-    let (score, notes) = score("locked");
-    eprintln!("{}\n{score:#?}", notes.join("\n"));
-    assert!(score.projects >= 80 && score.certain >= 58 && score.sound >= 157, "{score:?}");
-    // No worse than the first run.
-    assert!(
-        score.certain_told >= 49 && score.sound_with_error <= 5 && score.sound_with_warning <= 16,
-        "{score:?}"
-    );
+fn the_first_locked_half_is_told() {
+    let (s, notes) = score("locked");
+    eprintln!("{}\n{s:#?}", notes.join("\n"));
+    let row = format!("| first locked half, mended by it {}", row(&s));
+    let document = include_str!("../../../../docs/review.md");
+    assert!(document.contains(&row), "docs/review.md must hold this line:\n{row}");
+    // What was reached must not be lost.
+    assert!(s.certain_told * 100 >= s.certain * 95 && s.certain_as_error * 100 >= s.certain * 85, "{s:?}");
+    assert!(s.sound_with_error == 0 && s.sound_with_warning * 100 <= s.sound * 3, "{s:?}");
 }
 
 #[test]
@@ -235,4 +244,23 @@ fn the_locked_half_for_dynamodb_is_read() {
         score.certain_told >= 9 && score.sound_with_error == 0 && score.sound_with_warning <= 1,
         "{score:?}"
     );
+}
+
+/// Labelled and committed before any rule ran on it. The first run is in docs/review.md; the rules were mended by it afterwards.
+#[test]
+fn the_second_set_is_told() {
+    let (s, notes) = score("second");
+    eprintln!("{}\n{s:#?}", notes.join("\n"));
+    let row = format!("| second held-out set, mended by it {}", row(&s));
+    let document = include_str!("../../../../docs/review.md");
+    assert!(document.contains(&row), "docs/review.md must hold this line:\n{row}");
+    assert!(s.projects >= 64 && s.certain >= 46 && s.sound >= 125, "{s:?}");
+}
+
+/// Labelled and committed before any rule ran on it. The first run is in docs/review.md.
+#[test]
+fn the_second_set_for_dynamodb_is_read() {
+    let (s, notes) = score("dynamo/second");
+    eprintln!("{}\n{s:#?}", notes.join("\n"));
+    assert!(s.projects >= 10 && s.sound >= 12, "{s:?}");
 }

@@ -59,7 +59,9 @@ fn texts() -> Vec<(String, String)> {
         .flat_map(|text| cases(text))
         .map(|case| (case.name, case.text))
         .collect();
-    texts.extend(evidence::projects("learning").into_iter().map(|p| (p.name, p.text)));
+    for set in ["learning", "locked", "second"] {
+        texts.extend(evidence::projects(set).into_iter().map(|p| (p.name, p.text)));
+    }
     texts
 }
 

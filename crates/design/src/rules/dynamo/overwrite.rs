@@ -1,11 +1,13 @@
 //! `overwriting-put`: a PutItem that should make something new and silently replaces what is there.
 
 use super::{Rule, on_operation, views};
-use crate::dynamo::{Action, fix};
+use crate::dynamo::facts::View;
+use crate::dynamo::{Action, Operation, fix, meaning_of};
+use crate::facts::{Content, Owner};
 use crate::finding::{Findings, Severity};
 use crate::lexicon::MARKER;
 use crate::rules::Context;
-use crate::vocabulary::{any_word, words};
+use crate::vocabulary::{Meaning, any_word, words};
 
 pub static RULE: Rule = Rule {
     id: "overwriting-put",
@@ -61,6 +63,24 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
                     Severity::Warning,
                     "somebody else's item with the same key is replaced without a word; unless a condition is set elsewhere",
                 )
+            } else if let Some(range) = shared_instant(&view, put) {
+                let message = format!(
+                    "{} sorts by {range} alone: two items of one {} in the same instant are one, and the second silently replaces the first",
+                    put.title(),
+                    table.hash.name
+                );
+                let mut body = serde_json::json!({"op": "PutItem", "table": table.name, "item": {}});
+                for (attribute, value) in &put.item {
+                    let tail = if *attribute == range { "#<event_id>" } else { "" };
+                    body["item"][attribute] = serde_json::json!(format!("{}{tail}", value.text));
+                }
+                let lines = [
+                    "In its place, with an id of its own behind the time; ranges of time are read as before:"
+                        .to_string(),
+                ];
+                let fixed = fix::operation(&lines, &body);
+                findings.push(on_operation(&RULE, Severity::Error, &view, put, None).say(message, fixed));
+                continue;
             } else {
                 continue;
             };
@@ -76,4 +96,14 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
             findings.push(on_operation(&RULE, severity, &view, put, None).say(message, fixed));
         }
     }
+}
+
+/// The sort key, when it is nothing but the instant at which one of many did something.
+fn shared_instant(view: &View<'_>, put: &Operation) -> Option<String> {
+    let range = view.table.range.as_ref()?;
+    let bare =
+        put.given(&range.name).is_some_and(|value| value.holes().count() == 1 && value.prefix().is_empty());
+    let by_many = view.owner(&view.table.hash) == Owner::Group && view.content() != Content::Things;
+    let is_instant = meaning_of(&range.words, None) == Meaning::Time && range.kind != Some('N');
+    (bare && by_many && is_instant).then(|| range.name.clone())
 }

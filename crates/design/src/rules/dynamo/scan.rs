@@ -4,6 +4,7 @@ use super::{Rule, on_operation, views};
 use crate::dynamo::expression::Comparison;
 use crate::dynamo::facts::View;
 use crate::dynamo::{Operation, fix, meaning_of};
+use crate::facts::Content;
 use crate::finding::{Findings, Severity};
 use crate::lexicon::REGISTRY;
 use crate::rules::Context;
@@ -83,7 +84,10 @@ fn judged(view: &View<'_>, scan: &Operation) -> Option<(Severity, String)> {
     let is_job = scan.name.as_ref().is_some_and(|name| any_word(&words(name), JOBS)) || scan.has_segments;
     // A registry is read whole; to look for one entry of it by a filter is a read like any other.
     let last = table.words.last().map(std::slice::from_ref).unwrap_or(&[]);
-    let small = view.is_small() || (scan.filters().is_empty() && any_word(last, REGISTRY));
+    // Connections and sessions come and go with people: as many as are there now.
+    let people = any_word(&table.words, &["connection", "session"]);
+    let listed = any_word(last, REGISTRY) || any_word(last, &["calendar", "scheduler", "roster"]);
+    let small = view.is_small() || (scan.filters().is_empty() && listed && !people);
     // A sparse index is made to be scanned.
     let sparse = scan
         .index
@@ -126,7 +130,23 @@ fn judged(view: &View<'_>, scan: &Operation) -> Option<(Severity, String)> {
         );
         return Some((severity, message));
     }
-    let severity = if small { Severity::Advice } else { Severity::Warning };
+    // What is waiting and due, looked for again and again among everything.
+    let of = |wanted: fn(Meaning) -> bool, how: &[Comparison]| {
+        scan.filters()
+            .iter()
+            .any(|t| how.contains(&t.comparison) && wanted(meaning_of(&words(&t.attribute), None)))
+    };
+    let polls = of(|m| matches!(m, Meaning::Few(_)), &[Comparison::Equal])
+        && of(|m| matches!(m, Meaning::Time | Meaning::TimeBucket(_)), &[Comparison::Range]);
+    // One member of a list among all lists, or a stretch of time among all that ever happened.
+    let member = of(|m| m == Meaning::Identity, &[Comparison::Contains]);
+    let of_time = of(|m| matches!(m, Meaning::Time | Meaning::TimeBucket(_)), &[Comparison::Range]);
+    let history = of_time && view.content() != Content::Things;
+    let severity = match (small, polls || member || history) {
+        (true, _) => Severity::Advice,
+        (false, true) => Severity::Error,
+        (false, false) => Severity::Warning,
+    };
     let message = if scan.filters().is_empty() {
         format!(
             "{} reads every item of {}: it grows with the table; the number of items would settle it (a Scan reads about 1 MB a page)",

@@ -3,7 +3,7 @@
 use super::{Rule, on_view, views};
 use crate::dynamo::facts::View;
 use crate::dynamo::template::Template;
-use crate::dynamo::{Form, fix};
+use crate::dynamo::{Action, Form, fix};
 use crate::finding::{Findings, Severity};
 use crate::lexicon::MARKER;
 use crate::rules::Context;
@@ -142,7 +142,10 @@ fn missing(context: &Context<'_>, findings: &mut Findings) {
         let is_ttl = |name: &str| {
             matches!(name.to_ascii_lowercase().replace(['_', '-'], "").as_str(), "ttl" | "timetolive")
         };
-        let transient = any_word(&table.words, TRANSIENT) || any_word(&table.words, MARKER);
+        // An inbox that is only put into, each message once, remembers what was handled.
+        let once = view.writes().all(|o| o.action == Action::Put && o.condition.is_some());
+        let inbox = any_word(&table.words, &["inbox"]) && once;
+        let transient = any_word(&table.words, TRANSIENT) || any_word(&table.words, MARKER) || inbox;
         // `describe-table` does not show TTL.
         let unseen = table.form == Form::Json;
         let cleaned = view.has_deletes() || view.operations.is_empty();
