@@ -4,7 +4,8 @@
 `sync` and `periodic`), checks everything acknowledged so far, writes from several threads (puts, conditional updates of counters,
 deletes, transfers in transactions), and kills the server at a random moment. Every item has one writer, so after a restart it is as its
 last acknowledged change left it, or as the one change without an answer would have. The table has a global index and a stream: the
-index must be its definition, and the stream the history of every item, each record following from the one before.
+index must be its definition, and the stream the history of every item, each record following from the one before. Registers that all
+workers write with conditions are checked for linearizability (`linearizable.py`).
 Prints one line per round and, last, `N passed, N failed`. `SEED=n` repeats a run's choices.
 """
 import http.client
@@ -19,9 +20,13 @@ import tempfile
 import threading
 import time
 
+from linearizable import NEVER, Event, check_the_checker, is_linearizable
+
 WORKERS = 4
 ITEMS = 6
 ACCOUNTS = 3
+REGISTERS = 2
+EVENTS_MAX = 60    # of one register in one round: the search for an order is exponential at worst
 START = 1000
 TABLE = "load"
 
@@ -30,6 +35,7 @@ class Refused(Exception):
     def __init__(self, body):
         super().__init__(body.get("message") or body.get("Message") or str(body))
         self.name = body["__type"].split("#")[1]
+        self.item = body.get("Item")
 
 
 class Client:
@@ -91,11 +97,13 @@ class Worker:
     def account(self, n):
         return {"p": {"S": f"worker{self.number}-account{n}"}, "s": {"N": "0"}}
 
-    def run(self, port, stop):
+    def run(self, port, stop, registers):
         client = Client(port)
         try:
             while not stop.is_set():
                 self.step(client)
+                if self.rng.random() < 0.2:
+                    registers.step(client, self)
         except (OSError, http.client.HTTPException):
             pass
 
@@ -179,6 +187,64 @@ class Worker:
         self.maybe = {}
 
 
+class Registers:
+    """Items of one round that every worker writes, each write on the condition of the value it has seen last."""
+
+    def __init__(self, round_number):
+        self.keys = [{"p": {"S": f"register{round_number}-{n}"}, "s": {"N": "0"}} for n in range(REGISTERS)]
+        self.events = [[] for _ in self.keys]
+        self.known = [None for _ in self.keys]
+        self.lock, self.ticks = threading.Lock(), 0
+
+    def tick(self):
+        with self.lock:
+            self.ticks += 1
+            return self.ticks
+
+    def record(self, n, event, known):
+        with self.lock:
+            self.events[n].append(event)
+            self.known[n] = known
+
+    def read(self, client, n):
+        item = client.call("GetItem", {"TableName": TABLE, "Key": self.keys[n], "ConsistentRead": True}).get("Item")
+        return value_of(item)
+
+    def step(self, client, worker):
+        n, begin = worker.rng.randrange(REGISTERS), self.tick()
+        if len(self.events[n]) >= EVENTS_MAX:
+            return
+        if worker.rng.random() < 0.3:
+            seen = self.read(client, n)
+            self.record(n, Event("read", None, seen, begin, self.tick()), seen)
+            return
+        worker.serial += 1
+        expected, new = self.known[n], f"{worker.number}-{worker.serial}"
+        condition = {"ConditionExpression": "attribute_not_exists(v)"}
+        if expected is not None:
+            condition = {"ConditionExpression": "v = :old", "ExpressionAttributeValues": {":old": {"S": expected}}}
+        try:
+            client.call("PutItem", {"TableName": TABLE, "Item": {**self.keys[n], "v": {"S": new}}, **condition,
+                                    "ReturnValuesOnConditionCheckFailure": "ALL_OLD"})
+            self.record(n, Event("won", expected, new, begin, self.tick()), new)
+        except Refused as error:
+            assert error.name == "ConditionalCheckFailedException", error
+            self.record(n, Event("refused", expected, value_of(error.item), begin, self.tick()), value_of(error.item))
+        except (OSError, http.client.HTTPException):
+            self.record(n, Event("lost", expected, new, begin, NEVER), expected)
+            raise
+
+    def check(self, client):
+        for n, events in enumerate(self.events):
+            begin = self.tick()
+            events = [*events, Event("read", None, self.read(client, n), begin, self.tick())]
+            assert is_linearizable(events), f"register {n} is not linearizable: {events}"
+
+
+def value_of(item):
+    return item["v"]["S"] if item else None
+
+
 def key_text(item):
     return json.dumps({"p": item["p"], "s": item["s"]}, sort_keys=True)
 
@@ -227,11 +293,13 @@ def check(client, workers):
 
 
 def main():
+    check_the_checker()
     binary, rounds = sys.argv[1], int(sys.argv[2])
     seed = int(os.environ.get("SEED", time.time()))
     rng = random.Random(seed)
     workers = [Worker(n, random.Random(rng.random())) for n in range(WORKERS)]
     passed = failed = 0
+    registers = Registers(-1)
     with tempfile.TemporaryDirectory() as folder:
         for number in range(rounds + 1):
             durability = ("sync", "periodic")[number % 2]
@@ -240,8 +308,10 @@ def main():
                 client = Client(port)
                 create(client)
                 records = check(client, workers)
+                registers.check(client)
                 passed += 1
-                print(f"round {number} {durability}: {sum(w.acknowledged for w in workers)} acknowledged, {records} records, fine", flush=True)
+                print(f"round {number} {durability}: {sum(w.acknowledged for w in workers)} acknowledged, {records} records, "
+                      f"{sum(map(len, registers.events))} events of registers, fine", flush=True)
             except AssertionError as error:
                 failed += 1
                 print(f"round {number} (SEED={seed}): FAILED {error}", flush=True)
@@ -251,8 +321,8 @@ def main():
                 server.send_signal(signal.SIGTERM)
                 server.wait()
                 break
-            stop = threading.Event()
-            threads = [threading.Thread(target=worker.run, args=(port, stop)) for worker in workers]
+            stop, registers = threading.Event(), Registers(number)
+            threads = [threading.Thread(target=worker.run, args=(port, stop, registers)) for worker in workers]
             for thread in threads:
                 thread.start()
             time.sleep(rng.uniform(0.3, 2.0))

@@ -1,6 +1,6 @@
 //! Writes the seeds: `seeds DIR` fills DIR/frames with real requests in every version and framing, DIR/statements with
 //! every statement of the parser's tables, DIR/restore with parts of a golden data folder, and DIR/paging, DIR/control,
-//! DIR/http and DIR/review_dynamo with a few of each.
+//! DIR/http, DIR/review_dynamo and DIR/dynamo_requests with a few of each.
 
 // Brings the symbols that the coverage instrumentation calls.
 use libfuzzer_sys as _;
@@ -31,6 +31,7 @@ fn main() {
         ]),
     );
     write(&Path::new(&dir).join("review_dynamo"), &definitions());
+    write(&Path::new(&dir).join("dynamo_requests"), &dynamo_requests());
     let restores = restores();
     write(&Path::new(&dir).join("restore"), &restores);
     println!("{} frames, {} statements, {} parts of a backup", frames.len(), statements.len(), restores.len());
@@ -56,6 +57,34 @@ fn definitions() -> Vec<Vec<u8>> {
     seeds.push([&[1], yaml.as_bytes()].concat());
     seeds.push([&[2], terraform.as_bytes()].concat());
     seeds
+}
+
+/// Requests of the DynamoDB API; the first byte chooses the operation.
+fn dynamo_requests() -> Vec<Vec<u8>> {
+    let values = r#""ExpressionAttributeNames":{"#a":"m"},"ExpressionAttributeValues":{":a":{"N":"1"},":b":{"S":"x"},":c":{"SS":["x"]},":d":{"L":[]}}"#;
+    let item = r#"{"p":{"S":"k"},"n":{"N":"-1.5e3"},"m":{"M":{"l":{"L":[{"BOOL":true},{"NULL":true},{"B":"AQI="}]}}},"s":{"NS":["1","2.0"]},"t":{"SS":["a\u00e4"]},"b":{"BS":["AQ=="]}}"#;
+    let texts: Vec<(&str, String)> = vec![
+        ("PutItem", format!(r#"{{"TableName":"tab","Item":{item},"ReturnValues":"ALL_OLD"}}"#)),
+        ("PutItem", format!(r#"{{"TableName":"tab","Item":{item},"ConditionExpression":"attribute_not_exists(p) OR (#a.l[0] <> :a AND n BETWEEN :a AND :a)",{values}}}"#)),
+        ("PutItem", r#"{"TableName":"tab","Item":{"p":{"S":"k"}},"Expected":{"n":{"ComparisonOperator":"IN","AttributeValueList":[{"N":"1"}]}},"ConditionalOperator":"OR"}"#.into()),
+        ("UpdateItem", format!(r#"{{"TableName":"tab","Key":{{"p":{{"S":"k"}}}},"UpdateExpression":"SET q = if_not_exists(n, :a) + :a, l = list_append(:d, :d) ADD s :c DELETE t :c REMOVE #a.l[1]",{values}}}"#)),
+        ("UpdateItem", r#"{"TableName":"tab","Key":{"p":{"S":"k"}},"AttributeUpdates":{"n":{"Action":"ADD","Value":{"N":"1"}}}}"#.into()),
+        ("GetItem", r#"{"TableName":"arn:aws:dynamodb:us-east-1:000000000000:table/tab","Key":{"p":{"S":"k"}},"ProjectionExpression":"p, m.l[0]"}"#.into()),
+        ("Query", format!(r#"{{"TableName":"tab","IndexName":"idx","KeyConditionExpression":"p = :b AND begins_with(n, :b)","FilterExpression":"contains(t, :b) AND NOT size(#a) > :a","ExclusiveStartKey":{{"p":{{"S":"k"}}}},"Limit":3,"Select":"COUNT",{values}}}"#)),
+        ("Query", r#"{"TableName":"tab","KeyConditions":{"p":{"ComparisonOperator":"EQ","AttributeValueList":[{"S":"k"}]}}}"#.into()),
+        ("Scan", r#"{"TableName":"tab","Segment":1,"TotalSegments":4,"ScanFilter":{"n":{"ComparisonOperator":"NOT_NULL"}}}"#.into()),
+        ("BatchWriteItem", format!(r#"{{"RequestItems":{{"tab":[{{"PutRequest":{{"Item":{item}}}}},{{"DeleteRequest":{{"Key":{{"p":{{"S":"j"}}}}}}}}]}}}}"#)),
+        ("TransactWriteItems", format!(r#"{{"ClientRequestToken":"tok","TransactItems":[{{"Put":{{"TableName":"tab","Item":{item}}}}},{{"ConditionCheck":{{"TableName":"tab","Key":{{"p":{{"S":"j"}}}},"ConditionExpression":"attribute_exists(p)"}}}}]}}"#)),
+        ("ExecuteStatement", r#"{"Statement":"SELECT p, m.l[0] FROM \"tab\".\"idx\" WHERE p = ? AND begins_with(\"n\", 'x') OR n IN [1, 2]","Parameters":[{"S":"k"}]}"#.into()),
+        ("ExecuteStatement", r#"{"Statement":"UPDATE tab SET n = n + 1 REMOVE q WHERE p = 'k' RETURNING ALL NEW *"}"#.into()),
+        ("ExecuteStatement", r#"{"Statement":"INSERT INTO tab VALUE {'p': 'k', 's': <<1, 2>>, 'l': [true, null]}"}"#.into()),
+        ("CreateTable", r#"{"TableName":"tab","KeySchema":[{"AttributeName":"p","KeyType":"HASH"}],"AttributeDefinitions":[{"AttributeName":"p","AttributeType":"S"},{"AttributeName":"g","AttributeType":"N"}],"BillingMode":"PAY_PER_REQUEST","GlobalSecondaryIndexes":[{"IndexName":"idx","KeySchema":[{"AttributeName":"g","KeyType":"HASH"}],"Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":["x"]}}],"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_IMAGE"},"Tags":[{"Key":"a","Value":"b"}]}"#.into()),
+        ("UpdateTable", r#"{"TableName":"tab","GlobalSecondaryIndexUpdates":[{"Delete":{"IndexName":"idx"}}],"ProvisionedThroughput":{"ReadCapacityUnits":1,"WriteCapacityUnits":1}}"#.into()),
+        ("GetShardIterator", r#"{"StreamArn":"arn:aws:dynamodb:us-east-1:000000000000:table/tab/stream/2026-11-18T00:37:34.851","ShardId":"shardId-0000000000000000000000-00000000","ShardIteratorType":"AT_SEQUENCE_NUMBER","SequenceNumber":"1"}"#.into()),
+        ("ImportTable", r#"{"S3BucketSource":{"S3Bucket":"b"},"InputFormat":"CSV","InputFormatOptions":{"Csv":{"Delimiter":";","HeaderList":["p"]}},"TableCreationParameters":{"TableName":"tab","KeySchema":[{"AttributeName":"p","KeyType":"HASH"}],"AttributeDefinitions":[{"AttributeName":"p","AttributeType":"S"}],"BillingMode":"PAY_PER_REQUEST"}}"#.into()),
+    ];
+    let number = |name: &str| dynamo::Operation::ALL.iter().position(|known| known.name() == name).expect("an operation") as u8;
+    texts.iter().map(|(name, text)| [&[number(name)], text.as_bytes()].concat()).collect()
 }
 
 /// Paging states of both kinds without their checksums, which the target adds.

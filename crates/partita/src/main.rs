@@ -32,6 +32,8 @@ enum Command {
     Verify(commands::verify::VerifyOptions),
     /// Make, list and delete access keys for the DynamoDB API.
     Keys(commands::keys::KeysOptions),
+    /// Write the items of a DynamoDB table to files, or files into a table.
+    Dynamo(commands::dynamo::DynamoOptions),
     /// Review CQL files, or tables of DynamoDB with their operations: which keys will hurt, which queries they cannot answer. Exit 1 on errors.
     Review(commands::review::ReviewOptions),
     /// The review as a language server over standard input and output, for editors.
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         Command::Restore(options) => commands::backup::restore(options),
         Command::Verify(options) => commands::verify::run(options),
         Command::Keys(options) => commands::keys::run(options),
+        Command::Dynamo(options) => commands::dynamo::run(options),
         Command::Review(options) => commands::review::run(options),
         Command::Lsp => commands::lsp::run(),
         Command::Design(options) => commands::design::run(options),

@@ -24,4 +24,5 @@ mod start;
 mod stream;
 mod tls;
 
+pub use dynamo::sign_request as sign_dynamo_request;
 pub use start::{Server, StartError};

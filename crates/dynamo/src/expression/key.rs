@@ -147,6 +147,9 @@ impl KeyCondition {
 
     /// What the conditions mean for these keys.
     pub fn bind(&self, schema: &KeySchema) -> Result<KeyRange, ApiError> {
+        if self.legacy && self.tests.len() > schema.attributes().count().max(2) {
+            return Err(Rule::KeyConditionsCount.refuse(&[]));
+        }
         let known = schema.attributes().count();
         if self.tests.len() > known {
             return Err(

@@ -5,6 +5,9 @@ use crate::error::ApiError;
 use crate::messages::Rule;
 use crate::value::{Type, Value};
 
+/// Four HASH and four RANGE attributes of an index.
+const KEY_ATTRIBUTES_MAX: usize = 8;
+
 /// One entry of Expected, QueryFilter, ScanFilter or KeyConditions.
 #[derive(Clone, Debug, Default)]
 pub struct LegacyCondition {
@@ -164,7 +167,8 @@ pub fn key_conditions(entries: &[LegacyCondition]) -> Result<KeyCondition, ApiEr
         };
         tests.push((entry.attribute.clone(), test));
     }
-    if tests.is_empty() || tests.len() > 2 {
+    // An index may have several key attributes; `bind` knows whether this one has.
+    if tests.is_empty() || tests.len() > KEY_ATTRIBUTES_MAX {
         return Err(Rule::KeyConditionsCount.refuse(&[]));
     }
     Ok(KeyCondition { tests, legacy: true })

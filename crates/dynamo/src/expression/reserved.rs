@@ -1,9 +1,17 @@
 //! The words that an attribute's name in an expression may not be, whatever their case.
 
+use std::sync::LazyLock;
+
+static SORTED: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let mut words: Vec<&str> = WORDS.split_ascii_whitespace().collect();
+    words.sort_unstable();
+    words
+});
+
 /// Is the word reserved? Behind a `#` every word is allowed.
 pub fn is_reserved(word: &str) -> bool {
     let upper = word.to_ascii_uppercase();
-    WORDS.split_ascii_whitespace().any(|reserved| reserved == upper)
+    SORTED.binary_search(&upper.as_str()).is_ok()
 }
 
 /// One text, because a list of 573 strings would be 573 lines.

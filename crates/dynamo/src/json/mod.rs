@@ -2,6 +2,7 @@
 
 mod base64;
 mod read;
+mod scan;
 mod write;
 
 pub use base64::{Base64Fault, decode as decode_base64, encode as encode_base64};

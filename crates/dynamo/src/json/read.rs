@@ -148,7 +148,7 @@ impl<'a> Reader<'a> {
     /// Moves over characters that stand for themselves; how many bytes they are.
     fn plain(&mut self) -> usize {
         let rest = &self.bytes()[self.at..];
-        let run = rest.iter().position(|&b| b == b'"' || b == b'\\' || b < 0x20).unwrap_or(rest.len());
+        let run = super::scan::plain(rest);
         self.at += run;
         run
     }

@@ -13,13 +13,12 @@ pub fn string_bytes(bytes: &[u8], out: &mut Vec<u8>) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
     out.reserve(bytes.len() + 2);
     out.push(b'"');
-    let mut start = 0;
-    for (at, &byte) in bytes.iter().enumerate() {
-        if byte >= 0x20 && byte != b'"' && byte != b'\\' {
-            continue;
-        }
-        out.extend_from_slice(&bytes[start..at]);
-        start = at + 1;
+    let mut rest = bytes;
+    loop {
+        let (plain, behind) = rest.split_at(super::scan::plain(rest));
+        out.extend_from_slice(plain);
+        let Some((&byte, behind)) = behind.split_first() else { break };
+        rest = behind;
         match byte {
             b'"' => out.extend_from_slice(b"\\\""),
             b'\\' => out.extend_from_slice(b"\\\\"),
@@ -33,7 +32,6 @@ pub fn string_bytes(bytes: &[u8], out: &mut Vec<u8>) {
             }
         }
     }
-    out.extend_from_slice(&bytes[start..]);
     out.push(b'"');
 }
 

@@ -447,6 +447,12 @@ fn spare_definitions(
     indexes: &[Index],
     search: &[&str],
 ) -> Checked<()> {
+    let mut kinds = std::collections::BTreeMap::new();
+    for attribute in attributes {
+        if kinds.insert(&attribute.name, attribute.kind).is_some_and(|kind| kind != attribute.kind) {
+            return Err(invalid("Cannot have two attributes with the same name"));
+        }
+    }
     let mut used: Vec<&str> = Vec::new();
     let keys = std::iter::once(key).chain(indexes.iter().map(|index| &index.key));
     let names = keys.flat_map(KeySchema::attributes).map(|attribute| attribute.name.as_str());

@@ -128,7 +128,7 @@ pub(super) fn shown(wanted: ReturnValues, written: &Written) -> Option<&Item> {
     }
 }
 
-fn written_answer(
+pub(super) fn written_answer(
     table: &OpenTable,
     options: &WriteOptions,
     written: &Written,

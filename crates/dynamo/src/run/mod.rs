@@ -6,10 +6,12 @@
 pub mod answer;
 mod backups;
 mod batch;
+mod bridge;
 mod builds;
 mod control;
 mod counting;
 mod describe;
+mod for_cql;
 mod item;
 mod layout;
 mod page;
@@ -72,6 +74,8 @@ pub struct Dynamo<S: Store> {
     pub runtime: Rc<Runtime<S>>,
     pub shared: Arc<AllShards>,
     tables: RefCell<Tables>,
+    /// Tables of CQL.
+    served: RefCell<Tables>,
 }
 
 /// Tables that were opened under one version of the catalogue.
@@ -83,7 +87,8 @@ struct Tables {
 
 impl<S: Store> Dynamo<S> {
     pub fn new(runtime: Rc<Runtime<S>>, shared: Arc<AllShards>) -> Dynamo<S> {
-        Dynamo { runtime, shared, tables: RefCell::default() }
+        for_cql::register();
+        Dynamo { runtime, shared, tables: RefCell::default(), served: RefCell::default() }
     }
 
     /// Executes a request; the answer is a JSON body.
@@ -94,6 +99,9 @@ impl<S: Store> Dynamo<S> {
         body: &[u8],
     ) -> Result<Vec<u8>, ApiError> {
         let request = request::parse(operation, body, Layers::Older)?;
+        if let Some(open) = bridge::name_of(&request).and_then(|name| self.open_cql(name)) {
+            return Box::pin(self.on_cql_table(caller, open, request)).await;
+        }
         match request {
             Request::GetItem(get) => self.get_item(caller, &get).await,
             Request::PutItem(put) => self.put_item(caller, put).await,
@@ -174,7 +182,8 @@ impl<S: Store> Dynamo<S> {
                 return Ok(open.clone());
             }
             let table = catalogue.table(KEYSPACE, name).filter(|table| table.foreign.is_some());
-            let table = table.ok_or_else(ApiError::no_such_resource)?;
+            let table =
+                table.ok_or_else(|| self.not_served(name).unwrap_or_else(ApiError::no_such_resource))?;
             let counts = self.shared.counts(table.id);
             let epoch = counts.epoch.load(Relaxed);
             // A change that was published meanwhile may have moved the epoch on already.

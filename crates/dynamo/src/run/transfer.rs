@@ -271,6 +271,8 @@ impl<S: Store> Dynamo<S> {
         for file in files
             .into_iter()
             .filter(|file| !file.ends_with("manifest-summary.json") && !file.ends_with("manifest-files.json"))
+            // What `partita dynamo export` leaves beside them.
+            .filter(|file| !file.ends_with("/table.json"))
         {
             let (shelf, bucket, path) = (buckets.clone(), import.bucket.clone(), file.clone());
             let source = rt::aside(move || shelf.open(&bucket, &path)).await.map_err(failed)?;

@@ -8,6 +8,9 @@ use crate::error::ApiError;
 const FAULTS_MAX: usize = 10;
 pub const TABLE_NAME_PATTERN: &str = "[a-zA-Z0-9_.-]+";
 
+/// Where a member is, made only when it is at fault.
+type PathOf<'p> = &'p dyn Fn() -> String;
+
 /// Faults in the order in which they were found.
 #[derive(Debug, Default)]
 pub struct Faults {
@@ -47,30 +50,36 @@ impl Faults {
 
     /// All members of a request but those of the names in `skip`.
     pub fn check(&mut self, members: &Members<'_>, shape: &'static Shape, skip: &[&str]) {
-        self.structure(members, shape, "", skip);
+        self.structure(members, shape, None, skip);
     }
 
-    fn structure(&mut self, members: &Members<'_>, shape: &'static Shape, path: &str, skip: &[&str]) {
+    fn structure(
+        &mut self,
+        members: &Members<'_>,
+        shape: &'static Shape,
+        path: Option<PathOf<'_>>,
+        skip: &[&str],
+    ) {
         let Kind::Structure(known) = &shape.kind else { return };
         for member in known.iter().filter(|member| !skip.contains(&member.name)) {
-            let path = match path {
-                "" => lower_camel(member.name),
-                path => format!("{path}.{}", lower_camel(member.name)),
+            let path = &|| match path {
+                None => lower_camel(member.name),
+                Some(path) => format!("{}.{}", path(), lower_camel(member.name)),
             };
             match members.get(member.name) {
                 Some(Node::Text(name)) if member.name == "TableName" && member.shape().name == "TableArn" => {
                     for rule in table_name_faults(table_of(name)) {
-                        self.broken(name, &path, &rule);
+                        self.broken(name, &path(), &rule);
                     }
                 }
-                Some(node) => self.node(node, member.shape(), &path),
-                None if member.required => self.missing(&path),
+                Some(node) => self.node(node, member.shape(), path),
+                None if member.required => self.missing(&path()),
                 None => {}
             }
         }
     }
 
-    fn node(&mut self, node: &Node<'_>, shape: &'static Shape, path: &str) {
+    fn node(&mut self, node: &Node<'_>, shape: &'static Shape, path: PathOf<'_>) {
         match (&shape.kind, node) {
             (Kind::Text { range, pattern, allowed }, Node::Text(text)) => {
                 self.text(text, range, *pattern, allowed, path);
@@ -81,53 +90,53 @@ impl Faults {
                         "Member must have value greater than or equal to {}",
                         range.least.unwrap_or(0)
                     );
-                    self.broken(&value.to_string(), path, &rule);
+                    self.broken(&value.to_string(), &path(), &rule);
                 }
                 if range.most.is_some_and(|most| *value > most) {
                     let rule =
                         format!("Member must have value less than or equal to {}", range.most.unwrap_or(0));
-                    self.broken(&value.to_string(), path, &rule);
+                    self.broken(&value.to_string(), &path(), &rule);
                 }
             }
             (Kind::List { range, .. }, Node::List(list)) => {
                 self.length(list.len(), range, path, || shown(node, shape));
                 for (at, element) in list.iter().enumerate() {
-                    self.node(element, shape.element(), &format!("{path}.{}.member", at + 1));
+                    self.node(element, shape.element(), &|| format!("{}.{}.member", path(), at + 1));
                 }
             }
             (Kind::Map { range, .. }, Node::Map(map)) => {
                 self.length(map.len(), range, path, || shown(node, shape));
                 for (key, element) in map {
-                    self.node(element, shape.element(), &format!("{path}.{key}.member"));
+                    self.node(element, shape.element(), &|| format!("{}.{key}.member", path()));
                 }
             }
-            (Kind::Structure(_), Node::Structure(members)) => self.structure(members, shape, path, &[]),
+            (Kind::Structure(_), Node::Structure(members)) => self.structure(members, shape, Some(path), &[]),
             _ => {}
         }
     }
 
-    fn text(&mut self, text: &str, range: &Range, pattern: Option<&str>, allowed: &[&str], path: &str) {
+    fn text(&mut self, text: &str, range: &Range, pattern: Option<&str>, allowed: &[&str], path: PathOf<'_>) {
         if !allowed.is_empty() && !allowed.contains(&text) {
             let rule = format!("Member must satisfy enum value set: [{}]", allowed.join(", "));
-            self.broken(text, path, &rule);
+            self.broken(text, &path(), &rule);
         }
         if let Some(pattern) = pattern
             && !is_name(text)
         {
-            self.broken(text, path, &format!("Member must satisfy regular expression pattern: {pattern}"));
+            self.broken(text, &path(), &format!("Member must satisfy regular expression pattern: {pattern}"));
         }
         self.length(text.chars().count(), range, path, || text.to_string());
     }
 
-    fn length(&mut self, length: usize, range: &Range, path: &str, show: impl Fn() -> String) {
+    fn length(&mut self, length: usize, range: &Range, path: PathOf<'_>, show: impl Fn() -> String) {
         let length = length as i64;
         if let Some(least) = range.least.filter(|least| length < *least) {
             let rule = format!("Member must have length greater than or equal to {least}");
-            self.broken(&show(), path, &rule);
+            self.broken(&show(), &path(), &rule);
         }
         if let Some(most) = range.most.filter(|most| length > *most) {
             let rule = format!("Member must have length less than or equal to {most}");
-            self.broken(&show(), path, &rule);
+            self.broken(&show(), &path(), &rule);
         }
     }
 }

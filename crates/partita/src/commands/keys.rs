@@ -19,7 +19,7 @@ Examples:
 #[command(after_help = HELP)]
 pub struct KeysOptions {
     /// The data folder of the running server
-    #[arg(long, env = "PARTITA_DATA", value_name = "DIR", default_value = "partita-data")]
+    #[arg(long, global = true, env = "PARTITA_DATA", value_name = "DIR", default_value = "partita-data")]
     data: PathBuf,
     #[command(subcommand)]
     command: KeysCommand,

@@ -2,6 +2,7 @@
 
 pub mod backup;
 pub mod design;
+pub mod dynamo;
 mod files;
 pub mod keys;
 pub mod lsp;

@@ -6,6 +6,7 @@
 
 mod blob;
 mod collection;
+pub mod foreign;
 mod json;
 mod mask;
 mod number;

@@ -29,5 +29,5 @@ pub use index_path::{IndexPath, Lookup};
 pub use input::{CellPart, CellPlace, Input, Source};
 pub use nearest::{Ann, Similarity};
 pub use output::Output;
-pub use paging::PagingState;
+pub use paging::{PagingState, SequenceState};
 pub use plan::{Grouping, SelectParts, SelectPlan};

@@ -150,6 +150,9 @@ impl Connection {
     }
 
     fn arrived(&self, in_body: bool) -> Arrived {
+        if self.buffer.is_empty() {
+            return Arrived::Wanted(1);
+        }
         let head = match Head::parse(&self.buffer) {
             Ok(Some(head)) => head,
             Ok(None) => return Arrived::Wanted(self.buffer.len() + 1),

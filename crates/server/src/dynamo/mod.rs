@@ -13,6 +13,7 @@ mod signature;
 
 pub use background::{keep_indexes, keep_swept, tidy};
 pub use keys::{KeysDesk, KeysRequests, Known, keep_keys, keys_desk};
+pub use signature::sign as sign_request;
 
 use crate::accept::{Place, Served};
 use crate::config::Config;

@@ -148,6 +148,45 @@ fn format_time(seconds: i64) -> String {
     format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")
 }
 
+/// Signs a request of our own: adds the headers of its time and its signature. `headers` have lower-case names, in order.
+pub fn sign(
+    headers: &mut Vec<(&'static str, String)>,
+    body: &[u8],
+    keys: (&str, &str),
+    region: &str,
+    now_seconds: i64,
+) {
+    let time = format_time(now_seconds);
+    headers.push(("x-amz-date", time.clone()));
+    headers.sort();
+    let names: Vec<&str> = headers.iter().map(|(name, _)| *name).collect();
+    let names = names.join(";");
+    let mut canonical = String::from("POST\n/\n\n");
+    for (name, value) in headers.iter() {
+        canonical.push_str(&format!("{name}:{}\n", value.trim()));
+    }
+    canonical.push_str(&format!("\n{names}\n{}", hex(digest::digest(&digest::SHA256, body).as_ref())));
+    let scope = format!("{}/{region}/dynamodb/aws4_request", &time[..8]);
+    let digest = hex(digest::digest(&digest::SHA256, canonical.as_bytes()).as_ref());
+    let to_sign = format!("AWS4-HMAC-SHA256\n{time}\n{scope}\n{digest}");
+    let signature = hex(hmac::sign(&signing_key(keys.1, &scope), to_sign.as_bytes()).as_ref());
+    headers.push((
+        "authorization",
+        format!(
+            "AWS4-HMAC-SHA256 Credential={}/{scope}, SignedHeaders={names}, Signature={signature}",
+            keys.0
+        ),
+    ));
+}
+
+fn signing_key(secret: &str, scope: &str) -> hmac::Key {
+    let mut key = hmac::Key::new(hmac::HMAC_SHA256, format!("AWS4{secret}").as_bytes());
+    for part in scope.split('/') {
+        key = hmac::Key::new(hmac::HMAC_SHA256, hmac::sign(&key, part.as_bytes()).as_ref());
+    }
+    key
+}
+
 /// Whether the request was signed with this secret.
 pub fn verify(claim: &Claim<'_>, head: &Head<'_>, body: &[u8], secret: &str) -> Result<(), ApiError> {
     let canonical = canonical_request(claim, head, body)?;
@@ -157,10 +196,7 @@ pub fn verify(claim: &Claim<'_>, head: &Head<'_>, body: &[u8], secret: &str) -> 
         claim.scope,
         hex(digest::digest(&digest::SHA256, canonical.as_bytes()).as_ref())
     );
-    let mut key = hmac::Key::new(hmac::HMAC_SHA256, format!("AWS4{secret}").as_bytes());
-    for part in claim.scope.split('/') {
-        key = hmac::Key::new(hmac::HMAC_SHA256, hmac::sign(&key, part.as_bytes()).as_ref());
-    }
+    let key = signing_key(secret, claim.scope);
     let signature = unhex(claim.signature).unwrap_or_default();
     // Compares in constant time.
     hmac::verify(&key, to_sign.as_bytes(), &signature).map_err(|_| {
@@ -281,6 +317,19 @@ mod tests {
         let other = signed(&"0".repeat(64));
         let head = Head::parse(other.as_bytes()).unwrap().unwrap();
         assert!(verify(&claim(&head, NOW).unwrap(), &head, b"{}", secret).is_err());
+    }
+
+    /// Our own signature of the same request is botocore's.
+    #[test]
+    fn what_we_sign_is_what_botocore_signs() {
+        let mut headers = vec![
+            ("content-type", "application/x-amz-json-1.0".to_string()),
+            ("host", "127.0.0.1:8000".to_string()),
+            ("x-amz-target", "DynamoDB_20120810.ListTables".to_string()),
+        ];
+        let keys = ("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY");
+        sign(&mut headers, b"{}", keys, "us-east-1", NOW);
+        assert!(headers.last().is_some_and(|(_, value)| value.ends_with(SIGNATURE)), "{headers:?}");
     }
 
     const SIGNATURE: &str = "ed4d26ecc5b84a2e7026dbbc02c70e1fc0132f8eb32a500a6a406bb64efda3ce";

@@ -37,6 +37,12 @@ impl Bench {
         stream
     }
 
+    /// Where another listener is.
+    pub fn listener(&self, wanted: &str) -> SocketAddr {
+        let server = self.server.as_ref().unwrap();
+        server.listeners().iter().find(|(name, _)| *name == wanted).unwrap().1
+    }
+
     /// Sends bytes, says that no more come, and reads until the server closes.
     pub fn throw(&self, bytes: &[u8]) -> Vec<u8> {
         let mut stream = self.connect();

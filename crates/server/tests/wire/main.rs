@@ -3,6 +3,7 @@
 mod audit;
 mod bench;
 mod crowd;
+mod dialects;
 mod errors;
 mod hostile;
 mod limits;

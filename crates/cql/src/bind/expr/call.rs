@@ -458,7 +458,7 @@ impl Binder<'_, '_> {
 
     fn find_type(&self, written: &ast::Expr, expected: Option<&DataType>) -> Option<DataType> {
         match &written.kind {
-            ExprKind::Column(name) => Some(self.row.as_ref()?.table.column(name.as_str())?.data_type.clone()),
+            ExprKind::Column(name) => self.row.as_ref()?.type_of_name(name.as_str()),
             ExprKind::CountRows => Some(DataType::BigInt),
             ExprKind::Function { name, args } => {
                 Some(self.callee(name, args, expected).ok()?.returns().clone())

@@ -6,6 +6,8 @@ use model::row::ColumnId;
 use model::types::{DataType, quote_identifier};
 use query::QueryError;
 use query::expr::{Expr, Node};
+use query::function::Function;
+use query::function::foreign::dialect_of;
 use query::select::{Aggregate, CellPart, CellPlace, Input, Source};
 use schema::{Column, ColumnKind, Table};
 use std::collections::HashMap;
@@ -55,11 +57,41 @@ impl RowScope {
         Expr::new(column.data_type.clone(), Node::Input(slot))
     }
 
+    /// What another dialect's table has under a name that is no column.
+    fn attribute(&mut self, name: &str) -> Option<Expr> {
+        if self.table.column(name).is_some() {
+            return None;
+        }
+        let (column, function) = dialect_of(&self.table)?.attribute(&self.table)?;
+        let name = Expr::constant(DataType::Text, name.as_bytes());
+        let holder = self.value(&column);
+        Some(call(function, vec![holder, name]))
+    }
+
+    /// The type of what a name stands for.
+    pub fn type_of_name(&self, name: &str) -> Option<DataType> {
+        let column = self.table.column(name);
+        let Some(dialect) = dialect_of(&self.table) else {
+            return column.map(|column| column.data_type.clone());
+        };
+        match column {
+            Some(column) => {
+                let shown = dialect.shown(&self.table, column).map(|function| function.returns);
+                Some(shown.unwrap_or_else(|| column.data_type.clone()))
+            }
+            None => dialect.attribute(&self.table).map(|(_, function)| function.returns),
+        }
+    }
+
     /// Adds an input and gives its slot.
     pub fn add(&mut self, source: Source, data_type: DataType) -> usize {
         self.inputs.push(Input { source, data_type });
         self.inputs.len() - 1
     }
+}
+
+fn call(function: Function, arguments: Vec<Expr>) -> Expr {
+    Expr::new(function.returns.clone(), Node::Call(Arc::new(function), arguments))
 }
 
 /// Where a stored column's cells are.
@@ -98,6 +130,12 @@ impl Binder<'_, '_> {
     pub fn shown(&mut self, column: &Column) -> Result<Expr, QueryError> {
         let Some(row) = &mut self.row else { return Err(undefined_row()) };
         let clear = row.value(column);
+        if let Some(dialect) = dialect_of(&row.table) {
+            return Ok(match dialect.shown(&row.table, column) {
+                Some(function) => call(function, vec![clear]),
+                None => clear,
+            });
+        }
         let Some(mask) = column.mask.as_deref().filter(|_| row.masked) else { return Ok(clear) };
         let broken =
             || QueryError::invalid(format!("The mask of column {} cannot be read: {mask}", column.name));
@@ -126,7 +164,11 @@ impl Binder<'_, '_> {
     pub(super) fn input(&mut self, written: &ast::Expr) -> Result<Expr, QueryError> {
         match &written.kind {
             ExprKind::Column(name) => {
-                let column = self.row_scope(written)?.column(name.as_str())?;
+                let row = self.row_scope(written)?;
+                if let Some(attribute) = row.attribute(name.as_str()) {
+                    return Ok(attribute);
+                }
+                let column = row.column(name.as_str())?;
                 self.shown(&column)
             }
             ExprKind::Field { of, field } => {

@@ -5,6 +5,7 @@
 //! what is merged becomes keys, slices and filters ([`analyse`]). Texts of refusals are Cassandra's, so that tools that match them go on working.
 
 mod analyse;
+mod foreign;
 mod indexes;
 mod merge;
 mod relation;

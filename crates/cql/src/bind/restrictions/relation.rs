@@ -1,6 +1,7 @@
 //! One relation -> columns, operator and bound values.
 
 use super::StatementKind;
+use super::foreign;
 use super::text::relation_text;
 use crate::bind::Scope;
 use crate::bind::expr::{Binder, RowScope, term_text, undefined};
@@ -9,6 +10,7 @@ use cql_syntax::ast::{self, ExprKind, Ident, Operand, Relation, RelationOp, Subj
 use model::types::DataType;
 use query::QueryError;
 use query::expr::{Expr, Node};
+use query::function::foreign::dialect_of;
 use query::restrict::{Item, Terms};
 use schema::{Column, ColumnKind, Table};
 use std::sync::Arc;
@@ -80,7 +82,10 @@ struct Receivers<'r> {
 impl RelationBinder<'_, '_> {
     fn find(&self, name: &Ident) -> Result<Column, QueryError> {
         let found = self.table.column(name.as_str()).cloned();
-        found.ok_or_else(|| undefined(self.table, name.as_str()))
+        found.ok_or_else(|| match self.table.foreign.is_some() {
+            true => foreign::not_a_key(self.table, name.as_str()),
+            false => undefined(self.table, name.as_str()),
+        })
     }
 
     fn unsupported(&self) -> QueryError {
@@ -124,6 +129,15 @@ impl RelationBinder<'_, '_> {
             ) => (format!("value({})", column.name), (**part).clone()),
             _ => (column.name.to_string(), column.data_type.clone()),
         };
+        if let Some(stored) = dialect_of(self.table).and_then(|dialect| dialect.stored(self.table, &column)) {
+            let written = stored.args.first().cloned().unwrap_or(receiver.1);
+            let tests = self.tests(&Receivers { columns: &[(receiver.0, written)], tuple: false })?;
+            let bound = |test| {
+                let subject = BoundSubject::Column(column.clone());
+                Ok(BoundRelation { subject, test: foreign::stored(&stored, test)? })
+            };
+            return tests.into_iter().map(bound).collect();
+        }
         let tests = self.tests(&Receivers { columns: &[receiver], tuple: false })?;
         let bound = |test| BoundRelation { subject: BoundSubject::Column(column.clone()), test };
         Ok(tests.into_iter().map(bound).collect())

@@ -1,0 +1,32 @@
+//! Tables of another dialect, read in this language: how stored values are shown, and how written ones are stored.
+//!
+//! `query` does not know those dialects. One registers itself once, with pure functions; a process that has none shows stored
+//! bytes as they are.
+
+use super::Function;
+use schema::{Column, Table};
+use std::sync::OnceLock;
+
+/// What a dialect knows of the columns of its tables.
+pub trait ForeignTables: Sync {
+    /// Makes the stored value of a column what readers see; `None`: they see it as it is.
+    fn shown(&self, table: &Table, column: &Column) -> Option<Function>;
+
+    /// Makes a value as readers know it what is stored, for conditions on keys.
+    fn stored(&self, table: &Table, column: &Column) -> Option<Function>;
+
+    /// For names that are no columns: the column that holds them, and a function of it and the name.
+    fn attribute(&self, table: &Table) -> Option<(Column, Function)>;
+}
+
+static REGISTERED: OnceLock<&'static dyn ForeignTables> = OnceLock::new();
+
+/// Makes a dialect known. The first one stays.
+pub fn register(dialect: &'static dyn ForeignTables) {
+    REGISTERED.get_or_init(|| dialect);
+}
+
+/// Who knows this table better than its columns say.
+pub fn dialect_of(table: &Table) -> Option<&'static dyn ForeignTables> {
+    table.foreign.as_ref().and(REGISTERED.get().copied())
+}

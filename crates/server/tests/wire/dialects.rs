@@ -1,0 +1,297 @@
+//! One table, two dialects: tables of the DynamoDB API read in CQL, tables of CQL served by the DynamoDB API.
+
+use crate::bench::{Answer, Bench, Client, PATIENCE};
+use serde_json::{Value, json};
+use server::config::Dynamo;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+fn start() -> Bench {
+    Bench::start(|config| config.dynamo = Some(Dynamo::at("127.0.0.1:0".parse().unwrap())))
+}
+
+/// A request of the API; an error is its name and message.
+fn ask(bench: &Bench, operation: &str, body: Value) -> Result<Value, String> {
+    let mut stream = TcpStream::connect(bench.listener("dynamo")).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let body = body.to_string();
+    write!(
+        stream,
+        "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/x-amz-json-1.0\r\n\
+         X-Amz-Target: DynamoDB_20120810.{operation}\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap();
+    let answer: Value = serde_json::from_str(body).unwrap();
+    if head.starts_with("HTTP/1.1 200") {
+        return Ok(answer);
+    }
+    let name = answer["__type"].as_str().unwrap().split('#').nth(1).unwrap();
+    Err(format!("{name}: {}", answer["message"].as_str().or(answer["Message"].as_str()).unwrap_or_default()))
+}
+
+#[test]
+fn a_table_of_the_api_is_read_in_cql() {
+    let bench = start();
+    let table = json!({"TableName": "Orders.2026", "BillingMode": "PAY_PER_REQUEST",
+        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "n", "KeyType": "RANGE"}],
+        "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}, {"AttributeName": "n", "AttributeType": "N"}]});
+    ask(&bench, "CreateTable", table).unwrap();
+    for (n, total) in [("-1.5", "3"), ("2", "40"), ("10", "7")] {
+        let item = json!({"pk": {"S": "a"}, "n": {"N": n}, "total": {"N": total}, "Tags": {"SS": ["x", "y"]}, "ok": {"BOOL": true},
+            "m": {"M": {"k": {"S": "v"}}}});
+        ask(&bench, "PutItem", json!({"TableName": "Orders.2026", "Item": item})).unwrap();
+    }
+    let mut client = Client::connect(&bench);
+    let from = "FROM dynamo.\"Orders.2026\"";
+    let texts = |client: &mut Client, text: &str| client.rows(text).texts();
+    assert_eq!(
+        texts(&mut client, &format!("SELECT total {from} WHERE pk = 'a'")),
+        ["3", "40", "7"],
+        "in the order of numbers"
+    );
+    assert_eq!(
+        texts(&mut client, &format!("SELECT total {from} WHERE pk = 'a' AND n > 1.9 AND n <= 10.0")),
+        ["40", "7"]
+    );
+    assert_eq!(
+        texts(&mut client, &format!("SELECT total {from} WHERE pk = 'a' AND n IN (10, -1.5)")),
+        ["3", "7"]
+    );
+    assert_eq!(
+        texts(&mut client, &format!("SELECT \"Tags\", ok, m, nothing, item {from} WHERE pk = 'a' AND n = 2")),
+        [
+            r#"["x","y"]"#,
+            "true",
+            r#"{"k":{"S":"v"}}"#,
+            "null",
+            r#"{"Tags":{"SS":["x","y"]},"m":{"M":{"k":{"S":"v"}}},"n":{"N":"2"},"ok":{"BOOL":true},"pk":{"S":"a"},"total":{"N":"40"}}"#
+        ]
+    );
+    // A decimal: a scale of four bytes, then the digits.
+    let rows = client.rows(&format!("SELECT n {from} WHERE pk = 'a' LIMIT 1"));
+    assert_eq!(rows.cells, [Some(vec![0, 0, 0, 1, 0xf1])]);
+    assert_eq!(client.query(&format!("SELECT count(*) {from}")), Answer::Rows(1));
+    for (statement, told) in [
+        (
+            format!("SELECT * {from} WHERE total = '3' ALLOW FILTERING"),
+            "total is no key of the DynamoDB table",
+        ),
+        (
+            "INSERT INTO dynamo.\"Orders.2026\" (pk, n) VALUES ('b', 0x01)".into(),
+            "belongs to the DynamoDB API",
+        ),
+        (format!("DELETE {from} WHERE pk = 'a'"), "belongs to the DynamoDB API"),
+        ("DROP TABLE dynamo.\"Orders.2026\"".into(), "belongs to the DynamoDB API"),
+    ] {
+        match client.query(&statement) {
+            Answer::Error(0x2200, text) if text.contains(told) => {}
+            other => panic!("{statement}: {other:?}"),
+        }
+    }
+}
+
+fn readings(bench: &Bench) -> Client {
+    let mut client = Client::connect(bench);
+    for statement in [
+        "CREATE KEYSPACE app WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
+        "CREATE TYPE app.place (room text, floor int)",
+        "CREATE TABLE app.readings (sensor text, at int, celsius double, tags set<text>, notes list<text>, by_hour map<int, text>, \
+         place frozen<place>, seen timestamp, id uuid, PRIMARY KEY (sensor, at)) WITH CLUSTERING ORDER BY (at DESC)",
+        "CREATE INDEX ON app.readings (celsius)",
+        "CREATE MATERIALIZED VIEW app.by_id AS SELECT id, sensor, at, celsius FROM app.readings WHERE id IS NOT NULL AND sensor IS NOT NULL \
+         AND at IS NOT NULL PRIMARY KEY (id, sensor, at)",
+    ] {
+        client.run(statement);
+    }
+    client
+}
+
+fn key(at: i64) -> Value {
+    json!({"sensor": {"S": "attic"}, "at": {"N": at.to_string()}})
+}
+
+const ID: &str = "123e4567-e89b-42d3-a456-426614174000";
+
+fn whole() -> Value {
+    json!({"sensor": {"S": "attic"}, "at": {"N": "1"}, "celsius": {"N": "21.5"}, "tags": {"SS": ["a", "b"]},
+        "notes": {"L": [{"S": "x"}, {"S": "y"}]}, "by_hour": {"M": {"7": {"S": "cold"}}},
+        "place": {"M": {"room": {"S": "r"}, "floor": {"N": "3"}}}, "seen": {"S": "2026-11-16 10:00:00.000Z"}, "id": {"S": ID}})
+}
+
+#[test]
+fn a_table_of_cql_is_written_and_read_through_the_api() {
+    let bench = start();
+    let mut client = readings(&bench);
+    let name = "app.readings";
+    let described = ask(&bench, "DescribeTable", json!({"TableName": name})).unwrap();
+    assert_eq!(
+        described["Table"]["KeySchema"],
+        json!([{"AttributeName": "sensor", "KeyType": "HASH"}, {"AttributeName": "at", "KeyType": "RANGE"}])
+    );
+    ask(&bench, "PutItem", json!({"TableName": name, "Item": whole()})).unwrap();
+    let got =
+        ask(&bench, "GetItem", json!({"TableName": name, "Key": key(1), "ConsistentRead": true})).unwrap();
+    assert_eq!(got["Item"], whole());
+    // Index and view are in the same commit.
+    assert_eq!(client.query("SELECT * FROM app.readings WHERE celsius = 21.5"), Answer::Rows(1));
+    assert_eq!(client.query(&format!("SELECT * FROM app.by_id WHERE id = {ID}")), Answer::Rows(1));
+    // Written in CQL, read here.
+    for at in 2..=5 {
+        client.run(&format!("INSERT INTO app.readings (sensor, at, celsius) VALUES ('attic', {at}, {at})"));
+    }
+    let query = |more: Value| {
+        let mut body = json!({"TableName": name, "KeyConditionExpression": "sensor = :s AND #at BETWEEN :low AND :high",
+            "ExpressionAttributeNames": {"#at": "at"},
+            "ExpressionAttributeValues": {":s": {"S": "attic"}, ":low": {"N": "2"}, ":high": {"N": "4"}}});
+        more.as_object().unwrap().iter().for_each(|(name, value)| body[name] = value.clone());
+        let page = ask(&bench, "Query", body).unwrap();
+        let at = |item: &Value| item["at"]["N"].as_str().unwrap().to_string();
+        let found: Vec<String> = page["Items"].as_array().unwrap().iter().map(at).collect();
+        (found, page["LastEvaluatedKey"].clone())
+    };
+    assert_eq!(query(json!({})).0, ["2", "3", "4"], "ascending, whatever the clustering order is");
+    assert_eq!(query(json!({"ScanIndexForward": false})).0, ["4", "3", "2"]);
+    let (first, last) = query(json!({"Limit": 2}));
+    assert_eq!((first.as_slice(), &last), (&["2".to_string(), "3".to_string()][..], &key(3)));
+    assert_eq!(query(json!({"ExclusiveStartKey": last})).0, ["4"]);
+    let (first, last) = query(json!({"Limit": 1, "ScanIndexForward": false}));
+    assert_eq!(first, ["4"]);
+    assert_eq!(query(json!({"ScanIndexForward": false, "ExclusiveStartKey": last})).0, ["3", "2"]);
+    assert_eq!(
+        query(json!({"ProjectionExpression": "#at", "FilterExpression": "celsius > :low"})).0,
+        ["3", "4"]
+    );
+    let mut scanned = 0;
+    for segment in 0..3 {
+        let page =
+            ask(&bench, "Scan", json!({"TableName": name, "Segment": segment, "TotalSegments": 3})).unwrap();
+        scanned += page["Count"].as_i64().unwrap();
+    }
+    assert_eq!(scanned, 5);
+    let refused =
+        ask(&bench, "BatchGetItem", json!({"RequestItems": {name: {"Keys": [key(1)]}}})).unwrap_err();
+    assert!(refused.contains("is a table of CQL. The DynamoDB API has DescribeTable"), "{refused}");
+}
+
+#[test]
+fn conditions_and_updates_hold_on_a_table_of_cql() {
+    let bench = start();
+    let mut client = readings(&bench);
+    let name = "app.readings";
+    let update = |expression: &str, values: Value, more: Value| {
+        let mut body = json!({"TableName": name, "Key": key(1), "UpdateExpression": expression});
+        if values.as_object().is_some_and(|values| !values.is_empty()) {
+            body["ExpressionAttributeValues"] = values;
+        }
+        more.as_object().unwrap().iter().for_each(|(name, value)| body[name] = value.clone());
+        ask(&bench, "UpdateItem", body)
+    };
+    // Made by an update, with nothing but a key.
+    update("REMOVE celsius", json!({}), json!({})).unwrap();
+    assert_eq!(client.query("SELECT * FROM app.readings WHERE sensor = 'attic'"), Answer::Rows(1));
+    let put =
+        json!({"TableName": name, "Item": whole(), "ConditionExpression": "attribute_not_exists(sensor)"});
+    assert!(ask(&bench, "PutItem", put).unwrap_err().starts_with("ConditionalCheckFailedException"));
+    ask(&bench, "PutItem", json!({"TableName": name, "Item": whole(), "ReturnValues": "ALL_OLD"})).unwrap();
+    let changed = update(
+        "SET celsius = celsius + :one, notes = list_append(notes, :z) ADD tags :c REMOVE seen",
+        json!({":one": {"N": "1"}, ":z": {"L": [{"S": "z"}]}, ":c": {"SS": ["c"]}, ":max": {"N": "22"}}),
+        json!({"ConditionExpression": "celsius < :max", "ReturnValues": "UPDATED_NEW"}),
+    );
+    assert_eq!(
+        changed.unwrap()["Attributes"],
+        json!({"celsius": {"N": "22.5"}, "notes": {"L": [{"S": "x"}, {"S": "y"}, {"S": "z"}]}, "tags": {"SS": ["a", "b", "c"]}})
+    );
+    assert_eq!(
+        client.query("SELECT * FROM app.readings WHERE celsius = 21.5"),
+        Answer::Rows(0),
+        "the index followed"
+    );
+    assert_eq!(client.query("SELECT * FROM app.readings WHERE celsius = 22.5"), Answer::Rows(1));
+    // A put replaces the row.
+    let slim = json!({"sensor": {"S": "attic"}, "at": {"N": "1"}, "celsius": {"N": "1"}});
+    ask(&bench, "PutItem", json!({"TableName": name, "Item": slim})).unwrap();
+    assert_eq!(ask(&bench, "GetItem", json!({"TableName": name, "Key": key(1)})).unwrap()["Item"], slim);
+    assert_eq!(
+        client.query(&format!("SELECT * FROM app.by_id WHERE id = {ID}")),
+        Answer::Rows(0),
+        "the view followed"
+    );
+    let gone =
+        ask(&bench, "DeleteItem", json!({"TableName": name, "Key": key(1), "ReturnValues": "ALL_OLD"}))
+            .unwrap();
+    assert_eq!(gone["Attributes"], slim);
+    assert_eq!(client.query("SELECT * FROM app.readings WHERE sensor = 'attic'"), Answer::Rows(0));
+    for (item, told) in [
+        (json!({"colour": {"S": "x"}}), "has no column colour"),
+        (json!({"celsius": {"S": "warm"}}), "has the type double: Unable to make double from 'warm'"),
+        (json!({"tags": {"S": "x"}}), "a value of type S cannot be a set<text>"),
+    ] {
+        let mut item = item;
+        item["sensor"] = json!({"S": "attic"});
+        item["at"] = json!({"N": "9"});
+        let refused = ask(&bench, "PutItem", json!({"TableName": name, "Item": item})).unwrap_err();
+        assert!(refused.starts_with("ValidationException") && refused.contains(told), "{refused}");
+    }
+}
+
+/// Both dialects count on one row at once: nothing is lost.
+#[test]
+fn both_dialects_write_one_row_with_conditions() {
+    let bench = start();
+    let mut client = readings(&bench);
+    client.run("CREATE TABLE app.counts (k text PRIMARY KEY, n int)");
+    client.run("INSERT INTO app.counts (k, n) VALUES ('x', 0)");
+    const EACH: usize = 40;
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                for _ in 0..EACH {
+                    let body = json!({"TableName": "app.counts", "Key": {"k": {"S": "x"}}, "UpdateExpression": "ADD n :one",
+                        "ExpressionAttributeValues": {":one": {"N": "1"}}});
+                    ask(&bench, "UpdateItem", body).unwrap();
+                }
+            });
+        }
+        scope.spawn(|| {
+            let mut client = Client::connect(&bench);
+            let mut done = 0;
+            while done < EACH {
+                let seen = client.rows("SELECT n FROM app.counts WHERE k = 'x'").cells[0].clone().unwrap();
+                let seen = i32::from_be_bytes(seen.try_into().unwrap());
+                let statement = format!("UPDATE app.counts SET n = {} WHERE k = 'x' IF n = {seen}", seen + 1);
+                let applied = client.rows(&statement).cells[0] == Some(vec![1]);
+                done += usize::from(applied);
+            }
+        });
+    });
+    let counted = client.rows("SELECT n FROM app.counts WHERE k = 'x'").cells[0].clone().unwrap();
+    assert_eq!(i32::from_be_bytes(counted.try_into().unwrap()) as usize, 3 * EACH);
+}
+
+#[test]
+fn tables_that_do_not_fit_are_refused_in_words() {
+    let bench = start();
+    let mut client = readings(&bench);
+    for (definition, told) in [
+        ("a int, b int, PRIMARY KEY ((a, b))", "one partition key column"),
+        ("a int, b int, c int, PRIMARY KEY (a, b, c)", "one partition key column"),
+        ("a int, b int, s int static, PRIMARY KEY (a, b)", "static columns"),
+        ("a int PRIMARY KEY, n counter", "its column n has the type counter"),
+        ("a int PRIMARY KEY, d duration", "its column d has the type duration"),
+        ("a double PRIMARY KEY", "its key column a has the type double"),
+    ] {
+        client.run("DROP TABLE IF EXISTS app.t");
+        client.run(&format!("CREATE TABLE app.t ({definition})"));
+        let refused = ask(&bench, "Scan", json!({"TableName": "app.t"})).unwrap_err();
+        assert!(refused.starts_with("ValidationException") && refused.contains(told), "{refused}");
+    }
+    for name in ["app.nothing", "system.local", "system_auth.roles", "dynamo.x", "nothing.at.all"] {
+        let refused = ask(&bench, "Scan", json!({"TableName": name})).unwrap_err();
+        assert!(refused.starts_with("ResourceNotFoundException"), "{refused}");
+    }
+}
