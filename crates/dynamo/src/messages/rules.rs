@@ -121,6 +121,7 @@ rules! {
     SelectProjectedWithoutIndex: "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName", newer "1 validation error detected: ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName";
     SelectAllNotProjected: "One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for global secondary index {0} because its projection type is not ALL";
     IndexDoesNotProject: "One or more parameter values were invalid: Global secondary index {0} does not project [{1}]";
+    FilterNotProjected: "One or more parameter values were invalid: Secondary index {0} does not project one or more filter attributes: [{1}]";
     FilterOnKey: "{0} can only contain non-primary key attributes: Primary key attribute: {1}";
     StartKeyInvalid: "The provided starting key is invalid";
     StartKeyInvalidSchema: "The provided starting key is invalid: The provided key element does not match the schema", newer "The provided starting key is invalid";
@@ -160,6 +161,8 @@ rules! {
     StatementTokenInvalid: "Invalid NextToken";
     StatementBatchMixed: "Read and write requests together in the same batch is not supported.";
     StatementBatchKey: "Select statements within BatchExecuteStatement must specify the primary key in the where clause.";
+    StatementBatchSingle: "Only single item select is supported";
+    StatementTransactionKey: "Select statements within ExecuteTransaction must specify the primary key in the where clause.";
     StatementTransactionReturning: "Validation failed in TransactStatements[{0}]: RETURNING clause is not supported in ExecuteTransaction.";
     StatementMultiKeys: "PartiQL statements cannot be executed on tables with multi-attribute HASH keys or multi-attribute RANGE keys.";
     StatementDuplicate: "Duplicate primary key exists in table", as DuplicateItem;
