@@ -1,6 +1,7 @@
 """Compares two answers. Where DynamoDB Local is known to differ from the service, a rule says so and why; its count is reported."""
 
 import json
+import re
 from decimal import Decimal, InvalidOperation
 
 # What the service says comes from DYNAMO.md; L is DynamoDB Local's answer, P Partita's.
@@ -142,6 +143,8 @@ class Rules:
         if operation == "Scan" and request.get("IndexName", "").startswith("gsi") and ("FilterExpression" in request or "ScanFilter" in request):
             if left["ScannedCount"] == right["ScannedCount"]:
                 return self.explained("Local filters a Scan of a global index by attributes that the index does not hold")
+        if operation == "Scan" and "ExclusiveStartKey" in request and left["ScannedCount"] != right["ScannedCount"]:
+            return self.explained("a Scan after a key: the order of partitions is free")
         if operation == "UpdateItem" and returned == "UPDATED_NEW" and "[" in request.get("UpdateExpression", "") and covers(right.get("Attributes", {}), left.get("Attributes", {})):
             return self.explained("an element that was set behind the end of a list: Local looks for it at the index as written")
         if operation == "BatchExecuteStatement":
@@ -165,7 +168,8 @@ class Rules:
             return sum(cost["CapacityUnits"] for cost in left) > sum(cost["CapacityUnits"] for cost in right)
         if not one and left and right and not isinstance(left, list) and "Table" not in left:
             return left["CapacityUnits"] > right["CapacityUnits"]
-        return bool(set(one) - set(other)) and all(one.get(name) == units for name, units in other.items())
+        tables = [[cost.get("Table") for cost in (side if isinstance(side, list) else [side])] for side in (left, right)]
+        return one != other and tables[0] == tables[1] and all(one.get(name, 0) >= units for name, units in other.items())
 
     def costs(self, operation, request, left, right, body_left):
         if operation in ("TransactWriteItems",):
@@ -238,6 +242,7 @@ def same_words(left, right):
 # The order in which the service judges a request (DYNAMO.md 2.4, 2.5): if a request has several mistakes, Partita must tell one of an
 # earlier stage than Local, whose own order is different. Most specific words first.
 STAGES = [
+    (8, NUMBER_TEXTS + ["Supplied AttributeValue", "may not be empty", "should not be empty", "Null attribute value", "contains duplicates."]),
     (4, ["validation error", "validation errors"]),
     (5, ["Empty attribute name"]),
     (6, ["Can not use both", "can only be specified when using expressions", "must not be empty", "contains invalid key", "contains invalid value"]),
@@ -254,6 +259,7 @@ STAGES = [
     (15, ["starting key", "Exclusive Start Key", "exclusive start key", "Type mismatch for attribute to update"]),
     (16, ["Query condition", "query conditions", "Query key condition", "does not match schema type", "Missing the key", "Type mismatch for key",
           "does not match the schema", "required keys", "conditions on the keys", "Invalid attribute value type", "for a key attribute", "key element"]),
+    (17, ["multiple operations on one item"]),
     (18, ["Index Key", "secondary index key", "Key attributes must be scalars", "Cannot update attribute"]),
     (19, ["non-primary key attributes"]),
     (20, ["does not project", "because its projection type"]),
@@ -268,7 +274,7 @@ def stage(message):
 
 def earlier(operation, request, local, partita):
     one, other = stage(local.message), stage(partita.message)
-    if "KeyConditions" in request and mentions(local.message, ["is not valid for"]):
+    if "KeyConditions" in request and mentions(local.message, ["is not valid for", "lower bound is greater", "same type", "argument(s)"]):
         # Of key conditions, types are judged later than those of filters.
         one = 12
     return local.error and partita.error == "ValidationException" and one is not None and other is not None and other < one
@@ -368,8 +374,14 @@ ERRORS = [
     (lambda o, q, l, p: o == "BatchWriteItem" and mentions(l.message, ["contains duplicates"]) and mentions(p.message, KEY_TEXTS), "a wrong key and a double key: either may be told"),
     (lambda o, q, l, p: o == "TransactWriteItems" and l.error is None and "must be scalars" in json.dumps(p.body), "Local does not look at paths of conditions in transactions"),
     (lambda o, q, l, p: o == "BatchGetItem" and mentions(l.message, ["contains duplicates"]) and stage(p.message) == 10, "mistakes in two tables of a batch: either may be told"),
+    (lambda o, q, l, p: both_validation(l, p) and p.message == "Invalid KeyConditionExpression: " + l.message, "KeyConditionExpressions cannot have …: the service's prefix (2.5)"),
+    (lambda o, q, l, p: o == "TransactGetItems" and mentions(l.message, KEY_TEXTS) and mentions(p.message, ["must be scalars"]), "TransactGetItems: a wrong key and a wrong path, either may be told"),
     (only_other_reasons, "Local judges a transaction's actions in another order, and does not tell all reasons"),
-    (lambda o, q, l, p: both_validation(l, p) and mentions(l.message, ["Syntax error"]) and mentions(p.message, ['near: ". :']), "Local takes a value placeholder for a name in a path"),
+    (lambda o, q, l, p: both_validation(l, p) and re.search(r'near: "\.\s*:', p.message), "Local takes a value placeholder for a name in a path"),
+    (lambda o, q, l, p: o == "BatchGetItem" and both_validation(l, p) and stage(l.message) == stage(p.message) == 10 and len(q["RequestItems"]) > 1,
+     "mistakes in two tables of a batch: either may be told"),
+    (lambda o, q, l, p: o == "Query" and "KeyConditions" in q and mentions(l.message, ["is not valid for", "lower bound"]) and mentions(p.message, ["indexable operation", "not supported"]),
+     "two key conditions are wrong: either may be told"),
     (earlier, "a request with several mistakes: the service tells another first (2.4, 2.5)"),
     (lambda o, q, l, p: l.error == p.error == "ResourceNotFoundException", "the control plane's and the data plane's texts for absent tables (section 8)"),
 ]

@@ -135,6 +135,13 @@ rules! {
     VectorIndexQuery: "Query operation not supported on this index type.";
     VectorIndexScan: "Scan operation not supported on this index type";
 
+    SearchIndexKind: "SearchVectors operation not supported on this index type.";
+    SearchDimensions: "One or more parameter values were invalid: SearchVector has {0} dimensions, and index {1} has {2}";
+    SearchAttribute: "SearchConditionExpression can only contain attributes of the search schema: Attribute: {0}, index: {1}";
+    SearchHashMissing: "SearchConditionExpression missed search schema element: {0}";
+    SearchOperator: "SearchConditionExpression can only contain equality conditions on top-level attributes, joined with AND";
+    VectorDoesNotProject: "One or more parameter values were invalid: Vector index {0} does not project [{1}]";
+
     // Batches (2.6).
     BatchGetTooMany: "Too many items requested for the BatchGetItem call";
     BatchDuplicateKeys: "Provided list of item keys contains duplicates";
