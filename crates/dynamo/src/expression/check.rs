@@ -292,40 +292,55 @@ impl Checker<'_> {
     }
 
     fn compare(&self, comparison: Comparison, a: &Node<'_>, b: &Node<'_>) -> Checked<Condition> {
-        let (a, b) = (self.operand(a)?, self.operand(b)?);
-        self.distinct(comparison.symbol(), &a, &[&b])?;
-        if !matches!(comparison, Comparison::Equal | Comparison::NotEqual) {
-            self.types(comparison.symbol(), &[&a, &b], &[Type::S, Type::N, Type::B])?;
-        }
-        Ok(Condition::Compare(comparison, a, b))
+        self.judged(Condition::Compare(comparison, self.operand(a)?, self.operand(b)?))
     }
 
     fn between(&self, operands: &[Node<'_>; 3]) -> Checked<Condition> {
         let [of, low, high] = operands;
-        let (of, low, high) = (self.operand(of)?, self.operand(low)?, self.operand(high)?);
-        self.distinct("BETWEEN", &of, &[&low, &high])?;
-        self.types("BETWEEN", &[&of, &low, &high], &[Type::S, Type::N, Type::B])?;
-        if let (Operand::Value(l), Operand::Value(h)) = (&low, &high) {
-            let rule = match l.order(h) {
-                None => Some(Rule::BetweenTypes),
-                Some(order) if order.is_gt() => Some(Rule::BetweenOrder),
-                Some(_) => None,
-            };
-            if let Some(rule) = rule {
-                return self.refuse(rule, &[&shown(l), &shown(h)]);
-            }
-        }
-        Ok(Condition::Between(of, low, high))
+        self.judged(Condition::Between(self.operand(of)?, self.operand(low)?, self.operand(high)?))
     }
 
     fn in_list(&self, of: &Node<'_>, list: &[Node<'_>]) -> Checked<Condition> {
-        let of = self.operand(of)?;
-        let list = self.operands(list)?;
-        if list.len() > IN_OPERANDS_MAX {
-            return self.refuse(Rule::TooManyInOperands, &[&list.len().to_string()]);
+        self.judged(Condition::In(self.operand(of)?, self.operands(list)?))
+    }
+
+    fn judged(&self, condition: Condition) -> Checked<Condition> {
+        self.judge(&condition)?;
+        Ok(condition)
+    }
+
+    /// What can be told of one comparison or call without an item: types of literals, counts, distinctness.
+    fn judge(&self, condition: &Condition) -> Checked<()> {
+        match condition {
+            Condition::Compare(comparison, a, b) => {
+                if !matches!(comparison, Comparison::Equal | Comparison::NotEqual) {
+                    self.types(comparison.symbol(), &[a, b], &[Type::S, Type::N, Type::B])?;
+                }
+                self.distinct(comparison.symbol(), a, &[b])
+            }
+            Condition::Between(of, low, high) => {
+                self.types("BETWEEN", &[of, low, high], &[Type::S, Type::N, Type::B])?;
+                self.distinct("BETWEEN", of, &[low, high])?;
+                let (Operand::Value(l), Operand::Value(h)) = (low, high) else { return Ok(()) };
+                match l.order(h) {
+                    None => self.refuse(Rule::BetweenTypes, &[&shown(l), &shown(h)]),
+                    Some(order) if order.is_gt() => self.refuse(Rule::BetweenOrder, &[&shown(l), &shown(h)]),
+                    Some(_) => Ok(()),
+                }
+            }
+            Condition::In(of, list) => {
+                if list.len() > IN_OPERANDS_MAX {
+                    return self.refuse(Rule::TooManyInOperands, &[&list.len().to_string()]);
+                }
+                self.distinct("IN", of, &list.iter().collect::<Vec<_>>())
+            }
+            Condition::BeginsWith(a, b) => {
+                self.types("begins_with", &[a, b], &[Type::S, Type::B])?;
+                self.distinct("begins_with", a, &[b])
+            }
+            Condition::Contains(a, b) => self.distinct("contains", a, &[b]),
+            _ => Ok(()),
         }
-        self.distinct("IN", &of, &list.iter().collect::<Vec<_>>())?;
-        Ok(Condition::In(of, list))
     }
 
     fn call(&self, name: &str, nodes: &[Node<'_>]) -> Checked<Condition> {
@@ -339,6 +354,9 @@ impl Checker<'_> {
             return self.refuse(Rule::OperandCount, &[name, "0"]);
         };
         if matches!(name, "attribute_exists" | "attribute_not_exists" | "attribute_type") {
+            if let (false, Some(second)) = (matches!(first, Operand::Path(_)), &second) {
+                self.type_name(second)?;
+            }
             let Operand::Path(path) = first else { return self.refuse(Rule::NeedsPath, &[name]) };
             return match (name, second) {
                 ("attribute_exists", _) => Ok(Condition::Exists(path)),
@@ -348,24 +366,27 @@ impl Checker<'_> {
             };
         }
         let Some(second) = second else { return self.refuse(Rule::OperandCount, &[name, "1"]) };
-        self.distinct(name, &first, &[&second])?;
         if name == "contains" {
-            return Ok(Condition::Contains(first, second));
+            return self.judged(Condition::Contains(first, second));
         }
-        self.types(name, &[&first, &second], &[Type::S, Type::B])?;
-        Ok(Condition::BeginsWith(first, second))
+        self.judged(Condition::BeginsWith(first, second))
     }
 
     fn has_type(&self, path: Path, operand: Operand) -> Checked<Condition> {
+        self.type_name(&operand).map(|kind| Condition::HasType(path, kind))
+    }
+
+    /// The type that an operand of attribute_type names.
+    fn type_name(&self, operand: &Operand) -> Checked<Type> {
         /// What the service says that a path might be.
         const ANYTHING: &str = "{L,DECIMAL,BS,HD,FLOAT,B,S,DICT,N,HDS,DECIMALSET,INT,NULL,BOOL,FS,DOUBLESET,INTSET,DOUBLE,M,SS,NS}";
         match operand {
-            Operand::Value(Value::S(name)) => match Type::of_name(&name) {
-                Some(kind) => Ok(Condition::HasType(path, kind)),
-                None => self.refuse(Rule::TypeName, &[&name]),
+            Operand::Value(Value::S(name)) => match Type::of_name(name) {
+                Some(kind) => Ok(kind),
+                None => self.refuse(Rule::TypeName, &[name]),
             },
             other => {
-                let kind = of_literal(&other).map_or(ANYTHING, Type::name);
+                let kind = of_literal(other).map_or(ANYTHING, Type::name);
                 self.refuse(Rule::OperandType, &["attribute_type", kind])
             }
         }
@@ -493,6 +514,35 @@ fn meet(a: &Path, b: &Path) -> Option<Rule> {
         }
     }
     Some(Rule::PathsOverlap)
+}
+
+/// The same judgement for the WHERE clause of a statement, in words without the parameter's name.
+pub fn judge_clause(condition: &Condition) -> Checked<()> {
+    match condition {
+        Condition::And(all) | Condition::Or(all) => all.iter().try_for_each(judge_clause),
+        Condition::Not(inner) => judge_clause(inner),
+        other => {
+            let checker = Checker { kind: ExpressionKind::Condition, placeholders: &Placeholders::default() };
+            checker.judge(other).map_err(|error| {
+                let text = error.message().trim_start_matches("Invalid ConditionExpression: ").to_string();
+                error.reworded(text)
+            })
+        }
+    }
+}
+
+/// The first two paths of an update that meet, from the last to the first, in words without the parameter's name.
+pub fn meeting_paths(update: &Update) -> Option<String> {
+    let paths: Vec<&Path> = update.actions.iter().map(Action::path).collect();
+    for (at, path) in paths.iter().enumerate().rev() {
+        for later in paths[at + 1..].iter().rev() {
+            if let Some(rule) = meet(path, later) {
+                let text = rule.say(Layer::Older, &["", &path.to_string(), &later.to_string()]);
+                return Some(text.trim_start_matches("Invalid : ").to_string());
+            }
+        }
+    }
+    None
 }
 
 /// AND, OR, NOT, comparisons, functions, BETWEEN and IN.

@@ -9,19 +9,19 @@ use crate::messages::{Layer, Rule};
 use crate::table::{KeyAttribute, KeySchema};
 use crate::value::{Item, Value};
 
-/// A KeyConditionExpression.
-pub fn key_condition(
-    text: &str,
-    placeholders: &Placeholders,
-    layer: Layer,
-) -> Result<KeyCondition, ApiError> {
+/// A KeyConditionExpression as a condition like any other. What it may not be is told later, by `key_condition`.
+pub fn key_expression(text: &str, placeholders: &Placeholders, layer: Layer) -> Result<Condition, ApiError> {
     let kind = ExpressionKind::Key;
     let node = Parser::new(text, kind, layer)?.condition()?;
     let checker = Checker { kind, placeholders };
     checker.functions_of_condition(&node)?;
-    let condition = checker.condition(&node)?;
+    checker.condition(&node)
+}
+
+/// What a KeyConditionExpression says of each attribute.
+pub fn key_condition(condition: &Condition, layer: Layer) -> Result<KeyCondition, ApiError> {
     let mut tests = Vec::new();
-    collect(&condition, &mut tests)?;
+    collect(condition, &mut tests)?;
     for (at, (name, _)) in tests.iter().enumerate() {
         if tests[..at].iter().any(|(known, _)| known == name) {
             return Err(Rule::KeyConditionTwice.refuse_in(layer, &[]));

@@ -104,9 +104,6 @@ fn check_arguments(operator: &str, values: &[Value]) -> Result<(), ApiError> {
     if !(least..=most).contains(&values.len()) {
         return Err(Rule::ArgumentCount.refuse(&[operator]));
     }
-    if values.iter().any(|value| value.kind() != values[0].kind()) {
-        return Err(Rule::ArgumentTypes.refuse(&[]));
-    }
     let scalar = [Type::S, Type::N, Type::B];
     let allowed: &[Type] = match operator {
         "LE" | "LT" | "GE" | "GT" | "BETWEEN" | "IN" => &scalar,
@@ -116,6 +113,9 @@ fn check_arguments(operator: &str, values: &[Value]) -> Result<(), ApiError> {
     };
     if let Some(value) = values.iter().find(|value| !allowed.contains(&value.kind())) {
         return Err(Rule::ArgumentType.refuse(&[operator, value.kind().name()]));
+    }
+    if values.iter().any(|value| value.kind() != values[0].kind()) {
+        return Err(Rule::ArgumentTypes.refuse(&[]));
     }
     match values {
         [low, high] if operator == "BETWEEN" && low.order(high).is_some_and(|o| o.is_gt()) => {

@@ -12,8 +12,8 @@ mod reserved;
 mod tree;
 mod update;
 
-pub use check::{condition, projection, update};
-pub use key::key_condition;
+pub use check::{condition, judge_clause, meeting_paths, projection, update};
+pub use key::{key_condition, key_expression};
 pub use legacy::{
     Joined, LegacyCondition, LegacyUpdate, attribute_updates, expected, filter, key_conditions,
 };

@@ -389,7 +389,6 @@ impl<'a> Parser<'a> {
             Some(next) if next.kind != Kind::End => next.start + next.text.len(),
             _ => self.source.len(),
         };
-        let from = if self.at == 0 && token.kind != Kind::End { token.start } else { from };
         Rule::ExpressionSyntax.refuse(&[self.kind.name(), text, &self.source[from..to]])
     }
 }

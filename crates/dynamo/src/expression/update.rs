@@ -28,9 +28,11 @@ impl Update {
     pub fn apply(&self, old: Option<&Item>, key: &Item) -> Result<Updated, ApiError> {
         let before = old.unwrap_or(key);
         let mut edits = Vec::with_capacity(self.actions.len());
-        for action in &self.actions {
+        // The service looks at the last action first, and at where it leads before what it needs.
+        for action in self.actions.iter().rev() {
             edits.extend(self.edit(action, before)?);
         }
+        edits.reverse();
         let mut item = before.clone();
         let new_places = perform(&mut item, before, edits)?;
         let addressed = self.actions.iter().map(Action::path);
@@ -49,22 +51,18 @@ impl Update {
         let wrong_type =
             || if self.legacy { Rule::LegacyTypeMismatch } else { Rule::RuntimeType }.refuse(&[]);
         let path = action.path();
+        parent_exists(path, before)?;
         let current = path.find(before);
         let value = match action {
             Action::Set(_, term) => Some(compute(term, before)?),
             Action::Remove(_) => {
-                parent_exists(path, before)?;
                 return Ok(current.map(|_| Edit { path, value: None }));
             }
-            Action::Add(_, operand) => {
-                parent_exists(path, before)?;
-                Some(match current {
-                    None => operand.clone(),
-                    Some(current) => added(current, operand).ok_or_else(wrong_type)??,
-                })
-            }
+            Action::Add(_, operand) => Some(match current {
+                None => operand.clone(),
+                Some(current) => added(current, operand).ok_or_else(wrong_type)??,
+            }),
             Action::Delete(_, operand) => {
-                parent_exists(path, before)?;
                 let Some(current) = current else { return Ok(None) };
                 taken(current, operand).ok_or_else(wrong_type)?
             }
@@ -189,7 +187,6 @@ fn perform(item: &mut Item, before: &Item, edits: Vec<Edit<'_>>) -> Result<Vec<P
     let mut appends: Vec<Edit<'_>> = Vec::new();
     let mut written: Vec<Path> = Vec::new();
     for edit in puts {
-        parent_exists(edit.path, before)?;
         let value = edit.value.unwrap_or(Value::Null);
         if edit.path.steps.len() + value.nesting() > NESTING_MAX {
             return Err(Rule::Nesting.refuse(&[]));

@@ -132,6 +132,12 @@ impl<'a> Writer<'a> {
         self.key(name).extend_from_slice(text.as_bytes());
     }
 
+    /// A number that is finite.
+    pub fn double(&mut self, name: &str, value: f64) {
+        let text = format!("{:?}", if value.is_finite() { value } else { 0.0 });
+        self.key(name).extend_from_slice(text.as_bytes());
+    }
+
     /// Epoch seconds with milliseconds.
     pub fn time(&mut self, name: &str, millis: i64) {
         let text = format!("{}.{:03}", millis.div_euclid(1000), millis.rem_euclid(1000));

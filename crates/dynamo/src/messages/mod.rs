@@ -55,6 +55,26 @@ impl Rule {
     }
 }
 
+/// Names in the order in which the service, which keeps them in a hash set of Java, lists them.
+pub fn java_order<'n>(names: &[&'n str]) -> Vec<&'n str> {
+    let mut distinct: Vec<&str> = Vec::with_capacity(names.len());
+    names.iter().for_each(|name| {
+        if !distinct.contains(name) {
+            distinct.push(name);
+        }
+    });
+    let mut buckets = 16u32;
+    while distinct.len() as u32 * 4 > buckets * 3 {
+        buckets *= 2;
+    }
+    distinct.sort_by_key(|name| {
+        let hash =
+            name.encode_utf16().fold(0u32, |hash, unit| hash.wrapping_mul(31).wrapping_add(unit.into()));
+        (hash ^ (hash >> 16)) & (buckets - 1)
+    });
+    distinct
+}
+
 /// One pass, so that a fact that looks like a placeholder stays as it is.
 fn fill(text: &str, facts: &[&str]) -> String {
     let mut out = String::with_capacity(text.len() + 32);

@@ -121,6 +121,7 @@ rules! {
     SelectProjectedWithoutIndex: "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName", newer "1 validation error detected: ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName";
     SelectAllNotProjected: "One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for global secondary index {0} because its projection type is not ALL";
     IndexDoesNotProject: "One or more parameter values were invalid: Global secondary index {0} does not project [{1}]";
+    FilterNotProjected: "One or more parameter values were invalid: Secondary index {0} does not project one or more filter attributes: [{1}]";
     FilterOnKey: "{0} can only contain non-primary key attributes: Primary key attribute: {1}";
     StartKeyInvalid: "The provided starting key is invalid";
     StartKeyInvalidSchema: "The provided starting key is invalid: The provided key element does not match the schema", newer "The provided starting key is invalid";
@@ -133,6 +134,13 @@ rules! {
     SegmentTooLarge: "The Segment parameter is zero-based and must be less than parameter TotalSegments: Segment: {0} is not less than TotalSegments: {1}";
     VectorIndexQuery: "Query operation not supported on this index type.";
     VectorIndexScan: "Scan operation not supported on this index type";
+
+    SearchIndexKind: "SearchVectors operation not supported on this index type.";
+    SearchDimensions: "One or more parameter values were invalid: SearchVector has {0} dimensions, and index {1} has {2}";
+    SearchAttribute: "SearchConditionExpression can only contain attributes of the search schema: Attribute: {0}, index: {1}";
+    SearchHashMissing: "SearchConditionExpression missed search schema element: {0}";
+    SearchOperator: "SearchConditionExpression can only contain equality conditions on top-level attributes, joined with AND";
+    VectorDoesNotProject: "One or more parameter values were invalid: Vector index {0} does not project [{1}]";
 
     // Batches (2.6).
     BatchGetTooMany: "Too many items requested for the BatchGetItem call";
@@ -160,6 +168,8 @@ rules! {
     StatementTokenInvalid: "Invalid NextToken";
     StatementBatchMixed: "Read and write requests together in the same batch is not supported.";
     StatementBatchKey: "Select statements within BatchExecuteStatement must specify the primary key in the where clause.";
+    StatementBatchSingle: "Only single item select is supported";
+    StatementTransactionKey: "Select statements within ExecuteTransaction must specify the primary key in the where clause.";
     StatementTransactionReturning: "Validation failed in TransactStatements[{0}]: RETURNING clause is not supported in ExecuteTransaction.";
     StatementMultiKeys: "PartiQL statements cannot be executed on tables with multi-attribute HASH keys or multi-attribute RANGE keys.";
     StatementDuplicate: "Duplicate primary key exists in table", as DuplicateItem;

@@ -3,7 +3,9 @@
 use super::lexer::{Kind, Token, tokens};
 use super::statement::{Columns, Parsed, Returning, SelectStatement, WriteStatement};
 use crate::error::ApiError;
-use crate::expression::{Action, Comparison, Condition, Operand, Path, Step, Term, Update};
+use crate::expression::{
+    Action, Comparison, Condition, Operand, Path, Step, Term, Update, judge_clause, meeting_paths,
+};
 use crate::messages::Rule;
 use crate::value::{Type, Value};
 
@@ -265,6 +267,9 @@ impl<'a> Parser<'a> {
         let condition = self.where_clause()?;
         let returning = self.returning()?;
         let update = Update { actions, legacy: false };
+        if let Some(text) = meeting_paths(&update) {
+            return Err(ApiError::validation(text));
+        }
         Ok(Parsed::Update(WriteStatement { table, condition, update, returning }))
     }
 
@@ -377,7 +382,9 @@ impl<'a> Parser<'a> {
         if !self.word("WHERE") {
             return Ok(None);
         }
-        self.or().map(Some)
+        let condition = self.or()?;
+        judge_clause(&condition)?;
+        Ok(Some(condition))
     }
 
     fn or(&mut self) -> Done<Condition> {

@@ -60,7 +60,11 @@ impl Parsed {
             }
             Parsed::Delete(write) => {
                 let (key, rest) = write_key(write, table)?;
-                let options = write_options(joined(rest), write.returning, options);
+                // Deleting what is not there succeeds, whatever else the clause says.
+                let hash = table.key.hash.first().map(|a| a.name.clone()).unwrap_or_default();
+                let absent = Condition::NotExists(Path::of_name(hash));
+                let condition = joined(rest).map(|rest| Condition::Or(vec![absent, rest]));
+                let options = write_options(condition, write.returning, options);
                 Ok(Plan::Delete(DeleteItem { table: table.name.clone(), key, options }))
             }
             Parsed::Exists(select) => {
@@ -206,7 +210,7 @@ fn plan_select(
         Some(key_condition) => {
             let sort = schema.sort.first().map(|attribute| attribute.name.as_str());
             let descends = select.order.iter().any(|(name, ascends)| Some(name.as_str()) == sort && !ascends);
-            Plan::Query(Box::new(Query { read, key_condition, forward: !descends }))
+            Plan::Query(Box::new(Query { read, key_condition, forward: !descends, of_statement: true }))
         }
         None => Plan::Scan(Box::new(Scan { read, segment: None })),
     })

@@ -56,6 +56,14 @@ pub(super) fn get(context: &Context, mut members: Members<'_>) -> Result<BatchGe
     if total > KEYS_MAX {
         return Err(Rule::BatchGetTooMany.refuse(&[]));
     }
+    // Old and new parameters exclude each other across all tables of the request.
+    let has = |name: &str| {
+        tables.iter().any(|(_, node)| matches!(node, Node::Structure(entry) if entry.contains(name)))
+    };
+    if has("AttributesToGet") && has("ProjectionExpression") {
+        let facts = ["{AttributesToGet}", "{ProjectionExpression}"];
+        return Err(Rule::Mixing.refuse_in(context.layer, &facts));
+    }
     let mut result = Vec::with_capacity(tables.len());
     for (name, node) in tables {
         let Node::Structure(entry) = node else { continue };
@@ -108,11 +116,11 @@ fn get_table(
             keys.push(context.item(attributes)?);
         }
     }
-    let projection = context.projection(&entry, &placeholders)?;
-    placeholders.check_used()?;
     if has_duplicates(keys.iter()) {
         return Err(Rule::BatchDuplicateKeys.refuse(&[]));
     }
+    let projection = context.projection(&entry, &placeholders)?;
+    placeholders.check_used()?;
     Ok(BatchGetTable {
         table: table_of(&requested).to_string(),
         requested,

@@ -68,6 +68,15 @@ impl Context {
         })
     }
 
+    /// ConditionalOperator is judged before what it joins.
+    fn joins(&self, members: &Members<'_>) -> Result<(), ApiError> {
+        let count = match members.get("Expected") {
+            Some(Node::Map(map)) => map.len(),
+            _ => 0,
+        };
+        self.joined(members, count).map(drop)
+    }
+
     /// PutItem and DeleteItem know only two kinds.
     fn only_all_old(&self, members: &Members<'_>) -> Result<(), ApiError> {
         match return_values(members) {
@@ -93,6 +102,7 @@ pub(super) fn put(context: &Context, mut members: Members<'_>) -> Result<PutItem
     let item = context.item(members.take_attributes("Item").unwrap_or_default())?;
     context.mixing(&members, &WRITE)?;
     let placeholders = context.placeholders(&mut members, &WRITE)?;
+    context.joins(&members)?;
     let expected = context.legacy(&mut members, "Expected")?;
     let options = context.write_options(&mut members, &placeholders, &expected)?;
     context.envelope(placeholders.check_used())?;
@@ -107,6 +117,7 @@ pub(super) fn delete(context: &Context, mut members: Members<'_>) -> Result<Dele
     context.only_all_old(&members)?;
     context.mixing(&members, &WRITE)?;
     let placeholders = context.placeholders(&mut members, &WRITE)?;
+    context.joins(&members)?;
     let key = context.item(members.take_attributes("Key").unwrap_or_default())?;
     let expected = context.legacy(&mut members, "Expected")?;
     let options = context.write_options(&mut members, &placeholders, &expected)?;
@@ -134,6 +145,7 @@ pub(super) fn update(context: &Context, mut members: Members<'_>) -> Result<Upda
     context.item_constraints(&members)?;
     context.mixing(&members, &UPDATE)?;
     let placeholders = context.placeholders(&mut members, &UPDATE)?;
+    context.joins(&members)?;
     let key = context.item(members.take_attributes("Key").unwrap_or_default())?;
     let expected = context.legacy(&mut members, "Expected")?;
     let updates = attribute_updates(context, &mut members)?;

@@ -127,22 +127,27 @@ pub(super) fn query(context: &Context, mut members: Members<'_>) -> Result<Query
     context.joined(&members, filter.len())?;
     let start_key = context.start_key(&mut members)?;
     let placeholders = context.placeholders(&mut members, &QUERY)?;
-    let projection = context.projection(&members, &placeholders)?;
     let legacy_filter = !filter.is_empty();
     let filter = context.filter(&members, &filter, &placeholders)?;
+    let projection = context.projection(&members, &placeholders)?;
     let expression = match members.text("KeyConditionExpression") {
-        Some(text) => Some(expression::key_condition(text, &placeholders, context.layer)?),
+        Some(text) => Some(expression::key_expression(text, &placeholders, context.layer)?),
         None => None,
     };
     placeholders.check_used()?;
     let select = context.select(&members, projection.is_some())?;
     let key_condition = match expression {
-        Some(expression) => expression,
+        Some(expression) => expression::key_condition(&expression, context.layer)?,
         None if keys.is_empty() => return Err(Rule::NoKeyCondition.refuse(&[])),
         None => expression::key_conditions(&keys)?,
     };
     let read = options(&members, select, projection, (filter, legacy_filter), start_key);
-    Ok(Query { read, key_condition, forward: members.boolean("ScanIndexForward").unwrap_or(true) })
+    Ok(Query {
+        read,
+        key_condition,
+        forward: members.boolean("ScanIndexForward").unwrap_or(true),
+        of_statement: false,
+    })
 }
 
 pub(super) fn scan(context: &Context, mut members: Members<'_>) -> Result<Scan, ApiError> {
@@ -156,9 +161,9 @@ pub(super) fn scan(context: &Context, mut members: Members<'_>) -> Result<Scan, 
     context.joined(&members, filter.len())?;
     let start_key = context.start_key(&mut members)?;
     let placeholders = context.placeholders(&mut members, &SCAN)?;
-    let projection = context.projection(&members, &placeholders)?;
     let legacy_filter = !filter.is_empty();
     let filter = context.filter(&members, &filter, &placeholders)?;
+    let projection = context.projection(&members, &placeholders)?;
     placeholders.check_used()?;
     let select = context.select(&members, projection.is_some())?;
     let segment = segment(&members)?;

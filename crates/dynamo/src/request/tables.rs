@@ -2,7 +2,7 @@
 
 use super::{Context, CreateTable, IndexUpdate, NewIndex, UpdateTable, VectorUpdate, key_type};
 use crate::error::ApiError;
-use crate::messages::Rule;
+use crate::messages::{Rule, java_order};
 use crate::shape::{Faults, Members, Node, table_name_faults, table_of};
 use crate::table::{
     BillingMode, DistanceFunction, Encryption, Index, IndexKind, IndexProjection, IndexStatus, KeyAttribute,
@@ -472,8 +472,8 @@ fn spare_definitions(
     let defined: Vec<&str> = attributes.iter().map(|attribute| attribute.name.as_str()).collect();
     Err(invalid(format!(
         "Some AttributeDefinitions are not used. AttributeDefinitions: [{}], keys used: [{}]",
-        defined.join(", "),
-        used.join(", ")
+        java_order(&defined).join(", "),
+        java_order(&used).join(", ")
     )))
 }
 

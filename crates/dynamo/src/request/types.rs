@@ -100,6 +100,8 @@ pub struct Query {
     pub read: ReadOptions,
     pub key_condition: KeyCondition,
     pub forward: bool,
+    /// A PartiQL statement: its filter may look at the key.
+    pub of_statement: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

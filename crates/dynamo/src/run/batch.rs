@@ -44,6 +44,9 @@ impl<S: Store> Dynamo<S> {
                     return Err(Rule::BatchDuplicateKeys.refuse(&[]));
                 }
             }
+            if let Some(projection) = &wanted.projection {
+                table.definition.check_projection(projection)?;
+            }
             opened.push(table);
         }
         let mut consumed = Vec::new();

@@ -93,6 +93,9 @@ impl<S: Store> Dynamo<S> {
     pub(super) async fn get_item(&self, caller: &Caller<'_>, get: &GetItem) -> Result<Vec<u8>, ApiError> {
         let table = self.open_for(caller, Permission::Select, &get.table)?;
         let place = layout::item_place(&table.definition.key_of_request(&get.key)?)?;
+        if let Some(projection) = &get.projection {
+            table.definition.check_projection(projection)?;
+        }
         self.throttle_read(caller, &table)?;
         let mut out = Vec::with_capacity(256);
         out.push(b'{');

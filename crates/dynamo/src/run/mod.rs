@@ -16,6 +16,7 @@ mod item;
 mod layout;
 mod page;
 mod record;
+mod search;
 mod settings;
 mod statements;
 mod streams;
@@ -152,6 +153,7 @@ impl<S: Store> Dynamo<S> {
             Request::ListImports { table, limit, .. } => {
                 Ok(self.list_transfers(TransferKind::Import, table.as_deref(), limit))
             }
+            Request::SearchVectors(search) => self.search(caller, &search).await,
             Request::DescribeEndpoints => Ok(answer::endpoints(caller.host)),
             Request::OnTable(on) => {
                 self.described(caller, &on.table)?;
@@ -163,10 +165,6 @@ impl<S: Store> Dynamo<S> {
             | Request::UpdateItem(_)
             | Request::DeleteItem(_)
             | Request::Query(_) => Err(internal("executed elsewhere")),
-            _ => Err(ApiError::new(
-                ErrorName::UnknownOperation,
-                "This server does not have this operation yet",
-            )),
         }
     }
 

@@ -15,6 +15,7 @@ use crate::error::ApiError;
 use crate::expression::{Condition, KeyRange, Projection};
 use crate::json::{self, Writer};
 use crate::messages::Rule;
+use crate::messages::java_order;
 use crate::partiql::Columns;
 use crate::request::{Query, ReadOptions, Scan, Segment, Select};
 use crate::table::{Index, IndexKind, IndexProjection, IndexStatus};
@@ -35,6 +36,8 @@ pub(super) struct Source<'t> {
     column: u32,
     /// Attributes are wanted that a local index does not hold: items come from the table.
     fetches: bool,
+    /// Of what was fetched only for the filter, just the index's attributes are shown.
+    shows_projected: bool,
 }
 
 /// What a page is to be.
@@ -69,15 +72,6 @@ pub(super) struct Page {
 impl<S: Store> Dynamo<S> {
     pub(super) async fn query(&self, caller: &Caller<'_>, query: &Query) -> Result<Vec<u8>, ApiError> {
         let table = self.open_for(caller, Permission::Select, &query.read.table)?;
-        if let Some(filter) = &query.read.filter {
-            let index = query.read.index.as_deref().and_then(|name| table.definition.index(name));
-            // What is wrong with the key conditions is told first.
-            let schema = index.map_or(&table.definition.key, |index| &index.key);
-            if query.read.index.is_none() || index.is_some() {
-                query.key_condition.bind(schema)?;
-                table.definition.check_filter(index, filter, query.read.legacy_filter)?;
-            }
-        }
         let page = self.query_page(caller, &table, query, None).await?;
         Ok(self.page_answer(&table, &query.read, page))
     }
@@ -103,7 +97,12 @@ impl<S: Store> Dynamo<S> {
             Some(start) => Some(start_of_query(&source, &range, &partitions, &slice, start)?),
         };
         check_paths(table, &query.read)?;
+        if let Some(filter) = query.read.filter.as_ref().filter(|_| !query.of_statement) {
+            table.definition.check_filter(source.index, filter, query.read.legacy_filter)?;
+        }
+        check_projected(&source, &query.read, !query.of_statement)?;
         self.throttle_read(caller, table)?;
+        let one_row = source.index.is_none() && range.sort_equal.len() == schema.sort.len();
         let plan = Plan {
             source: &source,
             partitions,
@@ -116,7 +115,12 @@ impl<S: Store> Dynamo<S> {
             limit: query.read.limit,
             count_only: query.read.select == Select::Count,
         };
-        self.read_page(caller, &plan).await
+        let mut page = self.read_page(caller, &plan).await?;
+        if one_row {
+            // Nothing can follow, and the service would refuse to go on from here.
+            page.last = None;
+        }
+        Ok(page)
     }
 
     pub(super) async fn scan(&self, caller: &Caller<'_>, scan: &Scan) -> Result<Vec<u8>, ApiError> {
@@ -139,6 +143,7 @@ impl<S: Store> Dynamo<S> {
             None => None,
             Some(start) => Some(start_of_scan(&source, &partitions, scan.segment, start)?),
         };
+        check_projected(&source, &scan.read, false)?;
         self.throttle_read(caller, table)?;
         let plan = Plan {
             source: &source,
@@ -162,7 +167,14 @@ impl<S: Store> Dynamo<S> {
         read: &ReadOptions,
         vector: Rule,
     ) -> Result<Source<'t>, ApiError> {
-        let whole = Source { table, index: None, store: table.id, column: table.column, fetches: false };
+        let whole = Source {
+            table,
+            index: None,
+            store: table.id,
+            column: table.column,
+            fetches: false,
+            shows_projected: false,
+        };
         let Some(name) = &read.index else { return Ok(whole) };
         if table.definition.vector_index(name).is_some() {
             return Err(vector.refuse(&[]));
@@ -177,27 +189,24 @@ impl<S: Store> Dynamo<S> {
             .map(|path| path.name.as_str())
             .filter(|name| !projected(name))
             .collect();
-        if index.kind == IndexKind::Local {
-            let mut filtered = Vec::new();
-            if let Some(filter) = &read.filter {
-                filter.paths(&mut |path| filtered.push(path.name.as_str()));
+        let mut filtered = Vec::new();
+        if let Some(filter) = &read.filter {
+            filter.paths(&mut |path| filtered.push(path.name.as_str()));
+        }
+        filtered.retain(|name| !projected(name));
+        if index.kind == IndexKind::Global {
+            if read.consistent && !self.shared.settings.extensions {
+                return Err(Rule::ConsistentGlobal.refuse(&[]));
             }
-            let fetches = (read.select == Select::AllAttributes && index.projection != IndexProjection::All)
-                || !unprojected.is_empty()
-                || filtered.iter().any(|name| !projected(name));
-            return Ok(Source { fetches, ..source });
+            if index.status == IndexStatus::Creating {
+                return Err(Rule::BackfillingIndex.refuse(&[name]));
+            }
         }
-        if read.consistent && !self.shared.settings.extensions {
-            return Err(Rule::ConsistentGlobal.refuse(&[]));
-        }
-        if index.status == IndexStatus::Creating {
-            return Err(Rule::BackfillingIndex.refuse(&[name]));
-        }
-        if read.select == Select::AllAttributes && index.projection != IndexProjection::All {
-            return Err(Rule::SelectAllNotProjected.refuse(&[name]));
-        }
-        if !unprojected.is_empty() {
-            return Err(Rule::IndexDoesNotProject.refuse(&[name, &unprojected.join(", ")]));
+        if index.kind == IndexKind::Local {
+            let all = read.select == Select::AllAttributes && index.projection != IndexProjection::All;
+            let fetches = all || !unprojected.is_empty() || !filtered.is_empty();
+            let shows_projected = fetches && !all && read.projection.is_none();
+            return Ok(Source { fetches, shows_projected, ..source });
         }
         Ok(source)
     }
@@ -290,6 +299,35 @@ impl<S: Store> Dynamo<S> {
         consumed.units += page.fetched.iter().map(|size| capacity::read(*size, consistency)).sum::<f64>();
         consumed
     }
+}
+
+/// What is asked of an index must be in it; the last check of a read. A Query refuses a filter that the index cannot answer;
+/// a Scan of a local index looks into the table.
+fn check_projected(source: &Source<'_>, read: &ReadOptions, is_query: bool) -> Result<(), ApiError> {
+    let Some(index) = source.index else { return Ok(()) };
+    let lacks = |name: &&str| !source.table.definition.projects(index, name);
+    if let Some(filter) = read.filter.as_ref().filter(|_| is_query) {
+        let mut filtered: Vec<&str> = Vec::new();
+        filter.paths(&mut |path| filtered.push(path.name.as_str()));
+        filtered.retain(|name| lacks(name));
+        filtered.sort_unstable();
+        filtered.dedup();
+        if !filtered.is_empty() {
+            return Err(Rule::FilterNotProjected.refuse(&[&index.name, &filtered.join(", ")]));
+        }
+    }
+    if index.kind == IndexKind::Local {
+        return Ok(());
+    }
+    if read.select == Select::AllAttributes && index.projection != IndexProjection::All {
+        return Err(Rule::SelectAllNotProjected.refuse(&[&index.name]));
+    }
+    let paths = read.projection.iter().flat_map(|projection| &projection.paths).rev();
+    let unprojected: Vec<&str> = paths.map(|path| path.name.as_str()).filter(lacks).collect();
+    if !unprojected.is_empty() {
+        return Err(Rule::IndexDoesNotProject.refuse(&[&index.name, &java_order(&unprojected).join(", ")]));
+    }
+    Ok(())
 }
 
 /// The partition and rows that key conditions name.
@@ -402,6 +440,13 @@ impl Page {
         if let Some(columns) = plan.columns {
             let item = decoded.map_or_else(|| document.decode().map_err(internal), Ok)?;
             json::write_item(&columns.apply(&item), &mut self.items);
+            return Ok(());
+        }
+        if plan.source.shows_projected
+            && let Some(index) = plan.source.index
+        {
+            let item = decoded.map_or_else(|| document.decode().map_err(internal), Ok)?;
+            json::write_item(&plan.source.table.definition.projected(index, &item), &mut self.items);
             return Ok(());
         }
         match (decoded, plan.projection) {

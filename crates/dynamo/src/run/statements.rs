@@ -11,9 +11,9 @@ use super::{Caller, Dynamo};
 use crate::capacity::{self, Consistency};
 use crate::document::{self, Document};
 use crate::error::{ApiError, ErrorName};
-use crate::expression::KeyTest;
+use crate::expression::{KeyTest, Projection};
 use crate::json::{self, Writer};
-use crate::messages::Rule;
+use crate::messages::{Layer, Rule};
 use crate::partiql::{self, Columns, Options, Parsed, Plan};
 use crate::request::{
     BatchExecuteStatement, ExecuteStatement, ExecuteTransaction, Query, ReadOptions, ReturnCapacity,
@@ -21,6 +21,7 @@ use crate::request::{
 };
 use crate::value::Item;
 use database::grants::Permission;
+use std::collections::HashSet;
 use std::sync::Arc;
 use store::Store;
 use xxhash_rust::xxh3::xxh3_64;
@@ -50,7 +51,7 @@ impl<S: Store> Dynamo<S> {
             return_capacity,
             item_on_failure: statement.item_on_failure,
         };
-        let ran = self.run_statement(caller, &parsed, options, start).await?;
+        let ran = self.run_statement(caller, &parsed, options, start, columns(&parsed)).await?;
         let mut out = Vec::with_capacity(ran.items.len() + 64);
         let mut object = Writer::object(&mut out);
         let list = object.key("Items");
@@ -74,18 +75,19 @@ impl<S: Store> Dynamo<S> {
         parsed: &Parsed,
         options: Options,
         start: Option<Item>,
+        columns: Option<&Columns>,
     ) -> Result<Ran, ApiError> {
         let permission = if parsed.is_read() { Permission::Select } else { Permission::Modify };
         let table = self.open_for(caller, permission, parsed.table())?;
         match parsed.plan(&table.definition, options)? {
             Plan::Query(mut query) => {
                 query.read.start_key = start;
-                let page = self.query_page(caller, &table, &query, columns(parsed)).await?;
+                let page = self.query_page(caller, &table, &query, columns).await?;
                 Ok(self.ran(&table, &query.read, page))
             }
             Plan::Scan(mut scan) => {
                 scan.read.start_key = start;
-                let page = self.scan_page(caller, &table, &scan, columns(parsed)).await?;
+                let page = self.scan_page(caller, &table, &scan, columns).await?;
                 Ok(self.ran(&table, &scan.read, page))
             }
             Plan::Insert(put) => {
@@ -140,16 +142,37 @@ impl<S: Store> Dynamo<S> {
         if reads > 0 && reads < parsed.iter().flatten().count() {
             return Err(Rule::StatementBatchMixed.refuse(&[]));
         }
+        let mut ready: Vec<Result<Parsed, ApiError>> = Vec::with_capacity(parsed.len());
+        let mut seen = HashSet::new();
+        for (parsed, statement) in parsed.into_iter().zip(&batch.statements) {
+            let checked =
+                parsed.and_then(|parsed| Ok((self.key_of_statement(caller, &parsed, statement)?, parsed)));
+            ready.push(checked.and_then(
+                |(key, parsed)| match seen.insert((parsed.table().to_string(), key)) {
+                    true => Ok(parsed),
+                    false => Err(Rule::BatchDuplicateKeys.refuse(&[])),
+                },
+            ));
+        }
+        if let Some(error) = ready.iter().find_map(|one| match one {
+            Err(error) if error.message() == Rule::BatchDuplicateKeys.text(Layer::Older) => {
+                Some(error.clone())
+            }
+            _ => None,
+        }) {
+            return Err(error);
+        }
         let mut consumed = Vec::new();
         let mut out = Vec::new();
         let mut object = Writer::object(&mut out);
         let list = object.key("Responses");
         list.push(b'[');
-        for (nth, (parsed, statement)) in parsed.into_iter().zip(&batch.statements).enumerate() {
+        for (nth, (parsed, statement)) in ready.into_iter().zip(&batch.statements).enumerate() {
             if nth > 0 {
                 list.push(b',');
             }
             let mut response = Writer::object(list);
+            // A statement that was refused before it ran names no table.
             let name = parsed.as_ref().map(|parsed| parsed.table().to_string()).ok();
             match self.run_of_batch(caller, parsed, statement).await {
                 Ok(ran) => {
@@ -182,6 +205,31 @@ impl<S: Store> Dynamo<S> {
         Ok(out)
     }
 
+    /// The key of the one item that a statement of a batch is about.
+    fn key_of_statement(
+        &self,
+        caller: &Caller<'_>,
+        parsed: &Parsed,
+        statement: &Statement,
+    ) -> Result<Item, ApiError> {
+        let permission = if parsed.is_read() { Permission::Select } else { Permission::Modify };
+        let table = self.open_for(caller, permission, parsed.table())?;
+        let options = Options { consistent: statement.consistent, ..Options::default() };
+        match parsed.plan(&table.definition, options)? {
+            Plan::Query(query) if query.read.filter.is_some() && whole_key(&table, &query).is_some() => {
+                Err(Rule::StatementBatchSingle.refuse(&[]))
+            }
+            Plan::Query(query) => {
+                whole_key(&table, &query).ok_or_else(|| Rule::StatementBatchKey.refuse(&[]))
+            }
+            Plan::Scan(_) => Err(Rule::StatementBatchKey.refuse(&[])),
+            Plan::Insert(put) => Ok(table.definition.key_attributes(&put.item)),
+            Plan::Update(update) => Ok(update.key),
+            Plan::Delete(delete) => Ok(delete.key),
+            Plan::Check { key, .. } => Ok(key),
+        }
+    }
+
     async fn run_of_batch(
         &self,
         caller: &Caller<'_>,
@@ -194,14 +242,8 @@ impl<S: Store> Dynamo<S> {
             item_on_failure: statement.item_on_failure,
             ..Options::default()
         };
-        if parsed.is_read() {
-            let table = self.open_for(caller, Permission::Select, parsed.table())?;
-            let plan = parsed.plan(&table.definition, options)?;
-            if !matches!(&plan, Plan::Query(query) if whole_key(&table, query).is_some()) {
-                return Err(Rule::StatementBatchKey.refuse(&[]));
-            }
-        }
-        self.run_statement(caller, &parsed, options, None).await
+        // Unlike ExecuteStatement, a batch gives paths in the shape of the item.
+        self.run_statement(caller, &parsed, options, None, None).await
     }
 
     pub(super) async fn transact_statements(
@@ -210,33 +252,28 @@ impl<S: Store> Dynamo<S> {
         execute: ExecuteTransaction,
     ) -> Result<Vec<u8>, ApiError> {
         let mut parsed = Vec::with_capacity(execute.statements.len());
+        let mut reasons = Vec::with_capacity(execute.statements.len());
+        let mut tables = Vec::with_capacity(execute.statements.len());
         for (nth, statement) in execute.statements.iter().enumerate() {
-            let one = partiql::parse(statement)?;
+            let one = partiql::parse(statement).map_err(|error| in_transaction(nth, error))?;
             if one.returning().is_some() {
-                return Err(Rule::StatementTransactionReturning.refuse(&[&(nth + 1).to_string()]));
+                return Err(Rule::StatementTransactionReturning.refuse(&[&nth.to_string()]));
             }
-            parsed.push(one);
-        }
-        let mut missing = false;
-        let mut reasons = Vec::with_capacity(parsed.len());
-        let mut tables = Vec::with_capacity(parsed.len());
-        for one in &parsed {
             match self.open(one.table()) {
                 Ok(table) => {
+                    check_of_transaction(&one, &table).map_err(|error| in_transaction(nth, error))?;
                     tables.push(table);
                     reasons.push(Reason::none());
                 }
-                Err(error) => {
-                    missing = true;
-                    reasons.push(Reason {
-                        code: "ResourceNotFound",
-                        message: Some(error.message().to_string()),
-                        item: None,
-                    });
-                }
+                Err(error) => reasons.push(Reason {
+                    code: "ResourceNotFound",
+                    message: Some(error.message().to_string()),
+                    item: None,
+                }),
             }
+            parsed.push(one);
         }
-        if missing {
+        if tables.len() < parsed.len() {
             return Err(cancelled(&reasons));
         }
         if parsed.iter().all(Parsed::is_read) {
@@ -246,9 +283,12 @@ impl<S: Store> Dynamo<S> {
             return Err(Rule::StatementBatchMixed.refuse(&[]));
         }
         let mut actions = Vec::with_capacity(parsed.len());
-        for ((one, table), statement) in parsed.iter().zip(&tables).zip(&execute.statements) {
+        for (nth, ((one, table), statement)) in
+            parsed.iter().zip(&tables).zip(&execute.statements).enumerate()
+        {
             let options = Options { item_on_failure: statement.item_on_failure, ..Options::default() };
-            actions.push(action_of(one.plan(&table.definition, options)?, table, statement)?);
+            let plan = one.plan(&table.definition, options).map_err(|error| in_transaction(nth, error))?;
+            actions.push(action_of(plan, table, statement)?);
         }
         let (tables, outcome) =
             self.write_all(caller, &actions, execute.token.as_deref(), execute.digest, false).await?;
@@ -271,7 +311,7 @@ impl<S: Store> Dynamo<S> {
         }
         let mut out = Vec::new();
         let mut object = Writer::object(&mut out);
-        object.list("Responses", &actions, |_, out| out.extend_from_slice(b"{}"));
+        object.list("Responses", &[] as &[()], |_, _| {});
         answer::capacity_list(&mut object, execute.return_capacity, &consumed);
         object.end();
         Ok(out)
@@ -285,12 +325,13 @@ impl<S: Store> Dynamo<S> {
         tables: &[Arc<OpenTable>],
     ) -> Result<Vec<u8>, ApiError> {
         let mut gets = Vec::with_capacity(parsed.len());
-        for (one, table) in parsed.iter().zip(tables) {
-            let key = match one.plan(&table.definition, Options::default())? {
-                Plan::Query(query) => whole_key(table, &query),
+        for (nth, (one, table)) in parsed.iter().zip(tables).enumerate() {
+            let plan = one.plan(&table.definition, Options::default());
+            let key = match plan.map_err(|error| in_transaction(nth, error))? {
+                Plan::Query(query) if query.read.filter.is_none() => whole_key(table, &query),
                 _ => None,
             };
-            let key = key.ok_or_else(|| Rule::StatementNoKey.refuse(&[]))?;
+            let key = key.ok_or_else(|| in_transaction(nth, Rule::StatementTransactionKey.refuse(&[])))?;
             gets.push(TransactGet { table: one.table().to_string(), key, projection: None });
         }
         let (tables, documents) = self.get_all(caller, &gets).await?;
@@ -308,7 +349,14 @@ impl<S: Store> Dynamo<S> {
             let size = document.as_ref().map_or(0, |document| document.size());
             if let Some(document) = document {
                 let item = document.decode().map_err(internal)?;
-                let item = columns(one).map_or_else(|| item.clone(), |columns| columns.apply(&item));
+                // Unlike ExecuteStatement, a transaction gives paths in the shape of the item.
+                let item = match columns(one) {
+                    Some(columns) => {
+                        let paths = columns.0.iter().map(|(_, path)| path.clone()).collect();
+                        Projection { paths }.apply(&item)
+                    }
+                    None => item,
+                };
                 response.item("Item", &item);
             }
             response.end();
@@ -323,6 +371,24 @@ impl<S: Store> Dynamo<S> {
         object.end();
         Ok(out)
     }
+}
+
+/// What can be told of a statement before the transaction: a SELECT must name one item, the others their key.
+fn check_of_transaction(parsed: &Parsed, table: &OpenTable) -> Result<(), ApiError> {
+    match parsed.plan(&table.definition, Options::default())? {
+        Plan::Query(query) if query.read.filter.is_none() && whole_key(table, &query).is_some() => Ok(()),
+        Plan::Query(_) | Plan::Scan(_) => Err(Rule::StatementTransactionKey.refuse(&[])),
+        _ => Ok(()),
+    }
+}
+
+/// A statement of a transaction is refused with its place.
+fn in_transaction(nth: usize, error: ApiError) -> ApiError {
+    if error.name() != ErrorName::Validation {
+        return error;
+    }
+    let text = format!("Validation failed in TransactStatements[{nth}]: {}", error.message());
+    error.reworded(text)
 }
 
 fn columns(parsed: &Parsed) -> Option<&Columns> {

@@ -175,7 +175,7 @@ impl<S: Store> Dynamo<S> {
                 _ => None,
             };
             let mut writes = Vec::with_capacity(all.len());
-            let mut reasons = Vec::with_capacity(all.len());
+            let mut refused = Vec::with_capacity(all.len());
             let mut seen = HashSet::new();
             for (table, action) in tables.iter().zip(all) {
                 match Write::new(table, action.change.clone(), action.condition.clone()) {
@@ -186,20 +186,25 @@ impl<S: Store> Dynamo<S> {
                         write.item_on_failure = action.item_on_failure;
                         write.wants_old = wants_old;
                         writes.push(write);
-                        reasons.push(Reason::none());
+                        refused.push(None);
                     }
-                    Err(error) if error.message().contains("empty string value") => return Err(error),
-                    Err(error) => reasons.push(Reason::validation(&error)),
+                    Err(error) if error.message().contains("cannot contain an empty") => return Err(error),
+                    Err(error) => refused.push(Some(error)),
                 }
-            }
-            if writes.len() < all.len() {
-                return Err(cancelled(&reasons));
             }
             for table in &tables {
                 self.throttle_write(caller, table)?;
             }
+            if writes.is_empty() {
+                let outcomes =
+                    refused.into_iter().flatten().map(|error| Err(Refused::Invalid(error))).collect();
+                return Err(cancelled(&reasons_of(outcomes, all)));
+            }
+            // The others are judged too: each action has its own reason.
+            let judge_only = writes.len() < all.len();
+            let token = token.filter(|_| !judge_only);
             let rows = token.iter().map(Token::wanted).chain(writes.iter().map(Write::wanted)).collect();
-            let decide = WriteAll { token, writes };
+            let decide = WriteAll { token, writes, judge_only };
             let transaction = Transaction { rows, decide, now_seconds: caller.now_seconds() };
             match self.runtime.store.transact(transaction).await.map_err(store_error)? {
                 Decided::Done(written) => {
@@ -211,7 +216,15 @@ impl<S: Store> Dynamo<S> {
                 }
                 Decided::Replayed(sizes) => return Ok((tables, Outcome::Replayed(sizes))),
                 Decided::Mismatch => return Err(Rule::TokenMismatch.refuse(&[])),
-                Decided::Cancelled(outcomes) => return Err(cancelled(&reasons_of(outcomes, all))),
+                Decided::Cancelled(outcomes) => {
+                    let mut judged = outcomes.into_iter();
+                    let outcome = |refused: Option<ApiError>| match refused {
+                        Some(error) => Err(Refused::Invalid(error)),
+                        None => judged.next().unwrap_or(Err(Refused::Stale)),
+                    };
+                    let outcomes = refused.into_iter().map(outcome).collect();
+                    return Err(cancelled(&reasons_of(outcomes, all)));
+                }
                 Decided::Stale => {
                     for (table, action) in tables.iter().zip(all) {
                         self.look_again(table, &action.table).await;
@@ -266,6 +279,9 @@ impl<S: Store> Dynamo<S> {
         let mut reasons = Vec::with_capacity(gets.len());
         let mut seen = HashSet::new();
         for (table, get) in tables.iter().zip(gets) {
+            if let Some(projection) = &get.projection {
+                table.definition.check_projection(projection)?;
+            }
             match table.definition.key_of_request(&get.key).and_then(|key| layout::item_place(&key)) {
                 Ok(place) => {
                     if !seen.insert((table.id, place.key.clone(), place.clustering.clone())) {

@@ -304,6 +304,8 @@ impl Decide for WriteOne {
 pub struct WriteAll {
     pub token: Option<super::token::Token>,
     pub writes: Vec<Write>,
+    /// Another action was refused already: these are only judged, for their reasons.
+    pub judge_only: bool,
 }
 
 /// What became of a transaction.
@@ -351,7 +353,7 @@ impl Decide for WriteAll {
         if outcomes.iter().any(|outcome| matches!(outcome, Err(Refused::Stale))) {
             return Ok((Decided::Stale, Vec::new()));
         }
-        if outcomes.iter().any(Result::is_err) {
+        if self.judge_only || outcomes.iter().any(Result::is_err) {
             return Ok((Decided::Cancelled(outcomes), Vec::new()));
         }
         let done = outcomes.into_iter().filter_map(Result::ok).collect();

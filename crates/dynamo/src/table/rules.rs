@@ -86,23 +86,22 @@ impl TableDefinition {
     ) -> Result<(), ApiError> {
         let schema: &KeySchema = index.map_or(&self.key, |index| &index.key);
         let name = if legacy { "QueryFilter" } else { "Filter Expression" };
-        let mut result = Ok(());
-        filter.paths(&mut |path| {
-            if result.is_ok() && schema.contains(&path.name) {
-                result = Err(Rule::FilterOnKey.refuse(&[name, &path.name]));
-            }
-        });
-        result
+        let mut used: Vec<&str> = Vec::new();
+        filter.paths(&mut |path| used.push(&path.name));
+        match schema.attributes().find(|attribute| used.contains(&attribute.name.as_str())) {
+            Some(attribute) => Err(Rule::FilterOnKey.refuse(&[name, &attribute.name])),
+            None => Ok(()),
+        }
     }
 
     /// An update leaves the key alone, and leads into no key.
     pub fn check_update(&self, update: &Update) -> Result<(), ApiError> {
         for action in &update.actions {
             let path = action.path();
-            self.scalar_keys(path)?;
             if self.key.contains(&path.name) {
                 return Err(Rule::KeyUpdate.refuse(&[&path.name]));
             }
+            self.scalar_keys(path)?;
             if let Action::Set(_, term) = action {
                 let mut result = Ok(());
                 term.paths(&mut |path| {

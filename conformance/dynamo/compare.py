@@ -1,0 +1,387 @@
+"""Compares two answers. Where DynamoDB Local is known to differ from the service, a rule says so and why; its count is reported."""
+
+import json
+import re
+from decimal import Decimal, InvalidOperation
+
+# What the service says comes from DYNAMO.md; L is DynamoDB Local's answer, P Partita's.
+
+
+def number(text):
+    """Local returns nested numbers as they were written (`+4`, `1e3`); the service in plain decimals."""
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        return text
+    plain = f"{value:f}"
+    if "." in plain:
+        plain = plain.rstrip("0").rstrip(".")
+    return "0" if plain in ("-0", "") else plain
+
+
+def canonical(node):
+    """Sets are sorted, numbers are plain."""
+    if isinstance(node, dict):
+        result = {}
+        for name, child in node.items():
+            if name in ("SS", "NS", "BS") and isinstance(child, list) and all(isinstance(c, str) for c in child):
+                result[name] = sorted(number(c) if name == "NS" else c for c in child)
+            elif name == "N" and isinstance(child, str):
+                result[name] = number(child)
+            else:
+                result[name] = canonical(child)
+        return result
+    if isinstance(node, list):
+        return [canonical(child) for child in node]
+    return node
+
+
+def by_text(items):
+    return sorted(items, key=lambda item: json.dumps(item, sort_keys=True))
+
+
+def body(operation, answer):
+    """The body, without what may differ."""
+    result = canonical(answer.body)
+    if not isinstance(result, dict):
+        return result
+    if operation in ("Scan", "Query") and "Items" in result:
+        result["Items"] = by_text(result["Items"])
+    if operation == "ExecuteStatement" and "Items" in result:
+        result["Items"] = by_text(result["Items"])
+    if operation == "BatchGetItem":
+        result["Responses"] = {table: by_text(items) for table, items in result.get("Responses", {}).items()}
+    if isinstance(result.get("ConsumedCapacity"), list):
+        result["ConsumedCapacity"] = by_text(result["ConsumedCapacity"])
+    return result
+
+
+def capacity(result):
+    return result.pop("ConsumedCapacity", None) if isinstance(result, dict) else None
+
+
+class Rules:
+    """Explained differences, each with its reason and how often it was met."""
+
+    def __init__(self):
+        self.met = {}
+
+    def explained(self, reason):
+        self.met[reason] = self.met.get(reason, 0) + 1
+        return True
+
+    def differ(self, operation, request, local, partita):
+        """None if the answers agree or their difference is explained; else a sentence."""
+        if local.status == 500:
+            if partita.status == 400:
+                self.explained("Local fails with 500 where the service refuses the request (section 8, malformed input)")
+                return None
+            if "ORDER BY" in request.get("Statement", ""):
+                self.explained("Local fails with 500 on ORDER BY … DESC")
+                return None
+            return "local failed, partita did not refuse"
+        if local.error or partita.error:
+            return self.errors(operation, request, local, partita)
+        left, right = body(operation, local), body(operation, partita)
+        if request.get("ReturnConsumedCapacity", "NONE") == "NONE" and isinstance(left, dict) and left.pop("ConsumedCapacity", None):
+            self.explained("Local tells what a DeleteItem consumed although nobody asked")
+        if operation == "TransactGetItems":
+            for side in (left, right):
+                side["Responses"] = [entry if entry.get("Item") else {} for entry in side["Responses"]]
+                for cost in side.get("ConsumedCapacity", []):
+                    for level in (cost, cost.get("Table", {})):
+                        level.pop("ReadCapacityUnits", None)
+        cost_left, cost_right = capacity(left), capacity(right)
+        if left != right and not self.bodies(operation, request, left, right):
+            return "bodies"
+        if cost_left != cost_right and not self.costs(operation, request, cost_left, cost_right, left):
+            return "capacity"
+        return None
+
+    # -- errors
+
+    def errors(self, operation, request, local, partita):
+        if local.error == partita.error and local.message == partita.message:
+            left, right = canonical(local.body), canonical(partita.body)
+            for member in ("Item", "CancellationReasons"):
+                if left.get(member) != right.get(member) and not self.reasons(operation, left.get(member), right.get(member)):
+                    return f"error member {member}"
+            return None
+        for test, reason in ERRORS:
+            if test(operation, request, local, partita):
+                self.explained(reason)
+                return None
+        return "errors"
+
+    def reasons(self, operation, left, right):
+        if not isinstance(left, list) or not isinstance(right, list) or len(left) != len(right):
+            return False
+        for one, other in zip(left, right):
+            if one == other:
+                continue
+            one, other = dict(one), dict(other)
+            for entry in (one, other):
+                if entry.get("Message"):
+                    entry["Message"] = entry["Message"].rstrip(".")
+            if one.get("Code") == other.get("Code") == "ValidationError":
+                if same_words(one.get("Message"), other.get("Message")):
+                    self.explained("texts of keys and numbers are the service's (section 8)")
+                    continue
+            if one == other:
+                self.explained("Local ends the sentence of a reason with a full stop")
+                continue
+            return False
+        return True
+
+    # -- bodies
+
+    def bodies(self, operation, request, left, right):
+        returned = request.get("ReturnValues", "")
+        if operation == "UpdateItem" and returned.startswith("UPDATED_") and isinstance(left, dict):
+            if covers(left.get("Attributes", {}), right.get("Attributes", {})):
+                return self.explained("UPDATED_OLD/NEW return the addressed paths, Local the whole top-level attribute")
+        if operation == "Scan" and request.get("IndexName", "").startswith("gsi") and ("FilterExpression" in request or "ScanFilter" in request):
+            if left["ScannedCount"] == right["ScannedCount"]:
+                return self.explained("Local filters a Scan of a global index by attributes that the index does not hold")
+        if operation == "Scan" and "ExclusiveStartKey" in request and left["ScannedCount"] != right["ScannedCount"]:
+            return self.explained("a Scan after a key: the order of partitions is free")
+        if operation == "UpdateItem" and returned == "UPDATED_NEW" and "[" in request.get("UpdateExpression", "") and covers(right.get("Attributes", {}), left.get("Attributes", {})):
+            return self.explained("an element that was set behind the end of a list: Local looks for it at the index as written")
+        if operation == "BatchExecuteStatement":
+            one, other = left["Responses"], right["Responses"]
+            if len(one) == len(other) and all(same_statement(a, b) for a, b in zip(one, other)):
+                return self.explained("BatchExecuteStatement: texts of statements that are refused (2.8)")
+        if operation == "ExecuteStatement" and "MODIFIED" in request.get("Statement", ""):
+            pair = [(side.get("Items") or [{}])[0] for side in (left, right)]
+            if covers(*pair):
+                return self.explained("RETURNING MODIFIED returns the addressed paths, Local the whole top-level attribute")
+        if operation == "UpdateItem" and "AttributeUpdates" in request and returned == "UPDATED_NEW":
+            rest = {n: v for n, v in right.get("Attributes", {}).items() if v not in ({"L": []}, {"M": {}})}
+            if rest == left.get("Attributes", {}) or not left.get("Attributes"):
+                return self.explained("Local leaves empty lists and maps out of UPDATED_NEW of AttributeUpdates")
+        return False
+
+    def more_indexes(self, left, right):
+        """Local lists indexes with whole units that Partita does not, and nothing else differs."""
+        one, other = indexes_of(left), indexes_of(right)
+        if isinstance(left, list) and not one:
+            return sum(cost["CapacityUnits"] for cost in left) > sum(cost["CapacityUnits"] for cost in right)
+        if not one and left and right and not isinstance(left, list) and "Table" not in left:
+            return left["CapacityUnits"] > right["CapacityUnits"]
+        tables = [[cost.get("Table") for cost in (side if isinstance(side, list) else [side])] for side in (left, right)]
+        return one != other and tables[0] == tables[1] and all(one.get(name, 0) >= units for name, units in other.items())
+
+    def costs(self, operation, request, left, right, body_left):
+        if operation in ("TransactWriteItems",):
+            return self.explained("Local does not double the units of transactional writes")
+        if operation in ("Query", "Scan") and left and right and left.get("CapacityUnits") == 0.0:
+            return self.explained("Local charges nothing for a read that finds nothing; the service half a unit or one")
+        if operation == "BatchGetItem":
+            return self.explained("Local charges nothing for a key of BatchGetItem that has no item; the service half a unit or one")
+        if operation == "BatchWriteItem" and "DeleteRequest" in json.dumps(request):
+            return self.explained("Local charges two units for a DeleteRequest of nothing")
+        if operation == "Scan" and "LocalSecondaryIndexes" in json.dumps([left, right]) or operation == "Scan" and request.get("IndexName", "").startswith("lsi"):
+            return self.explained("Local does not charge what a Scan of a local index fetches from the table")
+        if operation in ("Query", "Scan") and "IndexName" in request and left and right and left["CapacityUnits"] > right["CapacityUnits"]:
+            return self.explained("Local counts whole items where an index holds less (section 8)")
+        if operation in ("PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem") and self.more_indexes(left, right):
+            return self.explained("Local charges an index that has no entry of the item, before or after")
+        if operation in ("ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"):
+            return self.explained("Local has no capacity for PartiQL")
+        return False
+
+
+def same_statement(left, right):
+    """Both refused before anything ran, with texts of which the service's is documented; or Local takes no nested parameters."""
+    if left == right:
+        return True
+    one, other = left.get("Error", {}), right.get("Error", {})
+    if "Unsupported data type: Parameter under key" in one.get("Message", "") or mentions(one.get("Message"), RUNTIME) and mentions(other.get("Message"), RUNTIME):
+        return True
+    return one.get("Message") == "Only single item select is supported" and "must specify the primary key" in other.get("Message", "")
+
+
+def indexes_of(cost):
+    found = {}
+    for entry in cost if isinstance(cost, list) else [cost or {}]:
+        for kind in ("GlobalSecondaryIndexes", "LocalSecondaryIndexes"):
+            for name, units in entry.get(kind, {}).items():
+                found[entry["TableName"], name] = units["CapacityUnits"]
+    return found
+
+
+def covers(whole, part):
+    """Is `part` what remains of `whole` when only some paths are kept?"""
+    if whole == part:
+        return True
+    if isinstance(whole, dict) and isinstance(part, dict):
+        if set(whole) == set(part) == {"M"}:
+            return covers(whole["M"], part["M"])
+        if set(whole) == set(part) == {"L"}:
+            rest = list(whole["L"])
+            return all(any(covers(element, p) for element in rest) for p in part["L"])
+        return all(name in whole and covers(whole[name], child) for name, child in part.items())
+    return False
+
+
+KEY_TEXTS = ["The provided key element does not match the schema", "One of the required keys was not given a value",
+             "The number of conditions on the keys is invalid", "Missing the key", "Type mismatch for key"]
+NUMBER_TEXTS = ["cannot be converted", "supports precision up to 38", "significant digits", "Number overflow", "Number underflow", "magnitude"]
+
+
+def mentions(text, words):
+    return text is not None and any(word in text for word in words)
+
+
+def same_words(left, right):
+    if mentions(right, ["Index Key", "IndexKey"]) and mentions(left, ["Index Key", "Invalid attribute value type", "empty"]):
+        return True
+    return mentions(left, KEY_TEXTS) and mentions(right, KEY_TEXTS) or mentions(left, NUMBER_TEXTS) and mentions(right, NUMBER_TEXTS)
+
+
+# The order in which the service judges a request (DYNAMO.md 2.4, 2.5): if a request has several mistakes, Partita must tell one of an
+# earlier stage than Local, whose own order is different. Most specific words first.
+STAGES = [
+    (8, NUMBER_TEXTS + ["Supplied AttributeValue", "may not be empty", "should not be empty", "Null attribute value", "contains duplicates."]),
+    (4, ["validation error", "validation errors"]),
+    (5, ["Empty attribute name"]),
+    (6, ["Can not use both", "can only be specified when using expressions", "must not be empty", "contains invalid key", "contains invalid value"]),
+    (7, ["ConditionalOperator"]),
+    (9, ["argument(s)", "Comparison type", "comparison operator", "Exists", "AttributeValueList", "ComparisonOperator", "Duplicate value in attribute name",
+         "lower bound is greater", "Only DELETE action"]),
+    (10, ["Provided list of item keys contains duplicates", "Invalid UpdateExpression", "Invalid ConditionExpression", "Invalid FilterExpression",
+          "Invalid ProjectionExpression", "Invalid KeyConditionExpression", "unused in expressions", "KeyConditionExpression", "cannot contain nested"]),
+    (11, ["AttributesToGet or ProjectionExpression", "Cannot specify the", "ALL_PROJECTED_ATTRIBUTES can be used", "Segment", "TotalSegments"]),
+    (12, ["KeyConditions", "can be of length 1 or 2", "indexable operation"]),
+    (12.5, ["Item size has exceeded"]),
+    (13, ["non-existent table", "resource not found"]),
+    (14, ["does not have the specified index", "Consistent reads"]),
+    (15, ["starting key", "Exclusive Start Key", "exclusive start key", "Type mismatch for attribute to update"]),
+    (16, ["Query condition", "query conditions", "Query key condition", "does not match schema type", "Missing the key", "Type mismatch for key",
+          "does not match the schema", "required keys", "conditions on the keys", "Invalid attribute value type", "for a key attribute", "key element"]),
+    (17, ["multiple operations on one item"]),
+    (18, ["Index Key", "secondary index key", "Key attributes must be scalars", "Cannot update attribute"]),
+    (19, ["non-primary key attributes"]),
+    (20, ["does not project", "because its projection type"]),
+    (21, ["conditional request failed", "Transaction cancelled"]),
+    (22, ["expression refers to an attribute", "document path provided", "incorrect data type", "to update has exceeded", "Number overflow", "38"]),
+]
+
+
+def stage(message):
+    return next((number for number, words in STAGES if mentions(message, words)), None)
+
+
+def earlier(operation, request, local, partita):
+    one, other = stage(local.message), stage(partita.message)
+    if "KeyConditions" in request and mentions(local.message, ["is not valid for", "lower bound is greater", "same type", "argument(s)"]):
+        # Of key conditions, types are judged later than those of filters.
+        one = 12
+    return local.error and partita.error == "ValidationException" and one is not None and other is not None and other < one
+
+
+RUNTIME = ["The provided expression refers to an attribute", "The document path provided in the update", "An operand in the update expression",
+           "Number overflow", "Number underflow", "38 significant digits", "supports precision"]
+
+
+def both_validation(local, partita):
+    return local.error == partita.error == "ValidationException"
+
+
+def texts(words_local, words_partita, reason):
+    def test(operation, request, local, partita):
+        return both_validation(local, partita) and mentions(local.message, words_local) and mentions(partita.message, words_partita)
+    return test, reason
+
+
+def names_of(message):
+    return sorted(message[message.index("[") + 1:message.rindex("]")].split(", ")) if "[" in message else message
+
+
+def only_other_reasons(operation, request, local, partita):
+    """Both cancelled, and Partita has a ValidationError that the service tells before it looks at conditions."""
+    if operation not in ("TransactWriteItems", "ExecuteTransaction") or not local.error == partita.error == "TransactionCanceledException":
+        return False
+    texts = [reason.get("Message", "") for reason in partita.body["CancellationReasons"] if reason["Code"] == "ValidationError"]
+    return any(mentions(text, ["Cannot update attribute", "Key attributes must be scalars", "does not match the schema", "for key", "Index Key", "Missing the key"] + RUNTIME)
+               for text in texts)
+
+
+def many_actions(request):
+    text = json.dumps(request)
+    return text.count(",") > 0 and any(word in text for word in ("UpdateExpression", "UPDATE"))
+
+
+def runtime_in_transaction(operation, request, local, partita):
+    return operation in ("TransactWriteItems", "ExecuteTransaction", "TransactGetItems") and local.error == "ValidationException" \
+        and partita.error == "TransactionCanceledException" and "ValidationError" in partita.message
+
+
+ERRORS = [
+    (lambda o, q, l, p: both_validation(l, p) and mentions(l.message, RUNTIME) and mentions(p.message, RUNTIME) and many_actions(q),
+     "of several run-time errors Local tells one by the order of a Java hash map"),
+    texts(["Return values set to invalid value"], ["ReturnValues can only be ALL_OLD or NONE"], "ReturnValues of Put and Delete: the service's text"),
+    (lambda o, q, l, p: l.error == "DuplicateItem" and p.error == "DuplicateItemException", "the service's name of the error ends in Exception"),
+    (runtime_in_transaction, "run-time errors of an action are a reason of a cancelled transaction; Local tells them at the top"),
+    texts(["DELETE action with value is not supported for the type", "ADD action is not supported for the type"],
+          ["DELETE action with value is not supported for the type", "ADD action is not supported for the type"], "legacy updates name types as S, not STRING"),
+    (lambda o, q, l, p: p.error == "ValidationException" and l.error and p.message.startswith("ConditionalOperator can"),
+     "ConditionalOperator is judged before the conditions it joins (2.4)"),
+    (lambda o, q, l, p: p.error == "ValidationException" and l.error and p.message == "ReturnValues can only be ALL_OLD or NONE",
+     "ReturnValues is judged with the members, before the table (2.4)"),
+    (lambda o, q, l, p: l.error and mentions(p.message, ["Only DELETE action is allowed", "action with value is not supported", "ADD action is not supported"]),
+     "AttributeUpdates are judged before the table and the condition (2.4)"),
+    (lambda o, q, l, p: l.error and mentions(p.message, ["Cannot update attribute"]), "an update of the key is refused before the condition is looked at"),
+    (lambda o, q, l, p: both_validation(l, p) and mentions(p.message, ["for Index Key", "IndexKey: ", "secondary index key"])
+     and mentions(l.message, ["Invalid attribute value type", "Type mismatch for Index Key", "empty string value", "empty binary value", "Index Key"]),
+     "texts of index keys are the service's (2.4)"),
+    (lambda o, q, l, p: both_validation(l, p) and "Invalid attribute value type" in l.message and mentions(p.message, KEY_TEXTS), "texts of keys are the service's (section 8)"),
+    (lambda o, q, l, p: both_validation(l, p) and mentions(p.message, ["overlap with each other"]) and l.message.split("path one")[0] == p.message.split("path one")[0],
+     "Local names another path as the second of two that overlap"),
+    (lambda o, q, l, p: both_validation(l, p) and "HeapByteBuffer" in l.message and l.message.split("lower bound operand")[0] == p.message.split("lower bound operand")[0],
+     "Local shows binaries by the name of a Java class"),
+    texts(["Member must satisfy enum value set: [ADD, DELETE, PUT]"], ["Member must satisfy enum value set: [ADD, DELETE, PUT]"], "Action of AttributeUpdates: the form of the older layer"),
+    (lambda o, q, l, p: "Unsupported data type: Parameter under key" in json.dumps(l.body), "Local takes no parameters within lists and maps of statements"),
+    texts(["Query key condition not supported"], ["not an indexable operation"], "KeyConditions: the service's text"),
+    texts(["Comparison type does not exist in DynamoDB"], ["Invalid comparison operator"], "the service's text for unknown operators"),
+    texts(["starting key", "Exclusive Start Key", "Type mismatch for attribute to update"], ["starting key is invalid", "exclusive start key is invalid"], "texts of start keys are the service's"),
+    texts(NUMBER_TEXTS, NUMBER_TEXTS, "texts of numbers are the service's (section 8)"),
+    texts(KEY_TEXTS, KEY_TEXTS, "texts of keys are the service's (section 8)"),
+    texts(["Input collection of type BS contains duplicates"], ["of type BS contains duplicates"], "the service lists the members of a set with duplicates"),
+    (lambda o, q, l, p: o in ("BatchGetItem", "TransactWriteItems", "TransactGetItems") and mentions(p.message, ["contains duplicates", "multiple operations on one item"]),
+     "1 and 1.0 are one key; Local compares the text"),
+    (lambda o, q, l, p: both_validation(l, p) and "BETWEEN operator requires" in l.message and l.message.split(";")[0] == p.message.split(";")[0],
+     "numbers and lists in messages are shown as they are stored"),
+    texts(["Query condition missed key schema element"], ["Query condition missed key schema element", "The number of query conditions"], "the service names the key that is missed"),
+    (lambda o, q, l, p: o in ("ExecuteTransaction",) and l.error == p.error and "ValidationError" in l.message and "DuplicateItem" in p.message,
+     "PartiQL in transactions: the reason is DuplicateItem (section 8)"),
+    (lambda o, q, l, p: mentions(p.message, ["reserved keyword: size", "reserved keyword: convert"]), "Local lets the reserved words size and convert pass (3.1)"),
+    (lambda o, q, l, p: o == "Query" and l.error is None and mentions(p.message, ["exclusive start key is invalid"]), "a start key for a table without sort key (2.5)"),
+    (lambda o, q, l, p: o == "ExecuteTransaction" and mentions(l.message, ["ValidationError Where clause"]), "Local forgets the place of the statement in one message"),
+    (lambda o, q, l, p: mentions(p.message, ["comparisonOperator' failed to satisfy"]), "a condition without operator: the form of the older layer"),
+    (lambda o, q, l, p: both_validation(l, p) and mentions(l.message, ["does not project ["]) and sorted(l.message.split()) and names_of(l.message) == names_of(p.message),
+     "the order of names in a message, which is that of a Java hash map"),
+    (lambda o, q, l, p: o == "Query" and "KeyConditions" in q and "QueryFilter" in q and stage(l.message) == stage(p.message) == 9,
+     "both KeyConditions and QueryFilter are wrong: the filter is told first (2.5)"),
+    (lambda o, q, l, p: mentions(l.message, ["The list of keys in RequestItems for BatchGetItem is required"]) and mentions(p.message, ["member.keys"]), "BatchGetItem without keys: the form of the older layer"),
+    (lambda o, q, l, p: o == "TransactGetItems" and l.error == p.error == "TransactionCanceledException" and mentions(l.message, KEY_TEXTS + ["Invalid attribute value type"]),
+     "TransactGetItems: Local puts the reason's sentence at the top"),
+    (lambda o, q, l, p: mentions(l.message, ["Expression is null", "Expression are null"]) and mentions(p.message, ["can not be empty"]), "an empty expression is there, and empty"),
+    (lambda o, q, l, p: l.error is None and mentions(p.message, ["Type mismatch for Index Key", "IndexKey: "]), "Local forgets to check a key of a local index now and then"),
+    (lambda o, q, l, p: both_validation(l, p) and mentions(l.message, ["[a, a] contains duplicates"]) and mentions(p.message, ["[a, a] contains duplicates."]), "a full stop after duplicates (2.2)"),
+    (lambda o, q, l, p: both_validation(l, p) and "AttributeUpdates" in q and mentions(p.message, ["enum value set: [ADD, DELETE, PUT]"]), "an unknown Action is told with the members, first"),
+    (lambda o, q, l, p: o == "TransactGetItems" and mentions(l.message, ["multiple operations on one item"]) and stage(p.message) == 10, "what is wrong with one action is told before what is wrong with two (2.7)"),
+    (lambda o, q, l, p: o == "BatchWriteItem" and mentions(l.message, ["contains duplicates"]) and mentions(p.message, KEY_TEXTS), "a wrong key and a double key: either may be told"),
+    (lambda o, q, l, p: o == "TransactWriteItems" and l.error is None and "must be scalars" in json.dumps(p.body), "Local does not look at paths of conditions in transactions"),
+    (lambda o, q, l, p: o == "BatchGetItem" and mentions(l.message, ["contains duplicates"]) and stage(p.message) == 10, "mistakes in two tables of a batch: either may be told"),
+    (lambda o, q, l, p: both_validation(l, p) and p.message == "Invalid KeyConditionExpression: " + l.message, "KeyConditionExpressions cannot have …: the service's prefix (2.5)"),
+    (lambda o, q, l, p: o == "TransactGetItems" and mentions(l.message, KEY_TEXTS) and mentions(p.message, ["must be scalars"]), "TransactGetItems: a wrong key and a wrong path, either may be told"),
+    (only_other_reasons, "Local judges a transaction's actions in another order, and does not tell all reasons"),
+    (lambda o, q, l, p: both_validation(l, p) and re.search(r'near: "\.\s*:', p.message), "Local takes a value placeholder for a name in a path"),
+    (lambda o, q, l, p: o == "BatchGetItem" and both_validation(l, p) and stage(l.message) == stage(p.message) == 10 and len(q["RequestItems"]) > 1,
+     "mistakes in two tables of a batch: either may be told"),
+    (lambda o, q, l, p: o == "Query" and "KeyConditions" in q and mentions(l.message, ["is not valid for", "lower bound"]) and mentions(p.message, ["indexable operation", "not supported"]),
+     "two key conditions are wrong: either may be told"),
+    (earlier, "a request with several mistakes: the service tells another first (2.4, 2.5)"),
+    (lambda o, q, l, p: l.error == p.error == "ResourceNotFoundException", "the control plane's and the data plane's texts for absent tables (section 8)"),
+]
