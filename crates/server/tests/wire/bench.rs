@@ -31,6 +31,12 @@ impl Bench {
         Bench { server: Some(server), address, http, _dir: dir }
     }
 
+    /// Where the listener of this name is.
+    pub fn listener(&self, wanted: &str) -> SocketAddr {
+        let listeners = self.server.as_ref().unwrap().listeners();
+        listeners.iter().find(|(name, _)| *name == wanted).unwrap().1
+    }
+
     pub fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();

@@ -2,12 +2,14 @@
 
 mod audit;
 mod bench;
+mod console;
 mod crowd;
 mod errors;
 mod hostile;
 mod limits;
 mod live_tables;
 mod logins;
+mod patterns;
 mod prepared;
 mod traces;
 mod values;
