@@ -174,7 +174,7 @@ impl Client {
 }
 
 /// Rows that [`Client::table`] asks for.
-const PAGE_ROWS: u32 = 1001;
+const PAGE_ROWS: u32 = 5001;
 
 /// Rows as texts.
 #[derive(Debug, Default)]

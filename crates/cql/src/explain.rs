@@ -1,4 +1,4 @@
-//! EXPLAIN: what a statement touches, how, and what would make it cheaper. Runs nothing.
+//! EXPLAIN: what a statement touches, how, and what would make it cheaper. Runs nothing (EXPLAIN ANALYZE does: `analyze`).
 //!
 //! The answer is two text columns, `property` and `value`. A SELECT that would be refused for want of
 //! ALLOW FILTERING is explained as if it had it, and the answer says so.
@@ -16,7 +16,7 @@ use schema::Table;
 
 /// An explained statement.
 pub struct ExplainPlan {
-    lines: Vec<(&'static str, String)>,
+    pub(crate) lines: Vec<(&'static str, String)>,
 }
 
 pub fn bind(scope: Scope<'_>, explain: &Explain, markers: &mut Markers) -> Result<ExplainPlan, QueryError> {
@@ -37,6 +37,10 @@ pub fn bind(scope: Scope<'_>, explain: &Explain, markers: &mut Markers) -> Resul
 }
 
 pub fn execute(plan: &ExplainPlan) -> Rows {
+    rows(&plan.lines)
+}
+
+pub(crate) fn rows(lines: &[(&'static str, String)]) -> Rows {
     let column = |name: &str| ColumnSpec {
         keyspace: "system".into(),
         table: "explain".into(),
@@ -44,7 +48,7 @@ pub fn execute(plan: &ExplainPlan) -> Rows {
         data_type: DataType::Text,
     };
     let mut rows = Rows::empty(vec![column("property"), column("value")].into());
-    for (property, value) in &plan.lines {
+    for (property, value) in lines {
         put_value(&mut rows.body, Some(property.as_bytes()));
         put_value(&mut rows.body, Some(value.as_bytes()));
         rows.count += 1;

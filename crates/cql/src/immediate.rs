@@ -42,7 +42,8 @@ impl<S: Store> Dialect<S> {
         prepared: &Prepared,
         request: Request<'_>,
     ) -> Option<Result<Write, QueryError>> {
-        if !matches!(prepared.plan, Plan::Write(_) | Plan::Batch(_)) {
+        // Whether a statement of no pattern passes may have to be asked for.
+        if !matches!(prepared.plan, Plan::Write(_) | Plan::Batch(_)) || prepared.undeclared.is_some() {
             return None;
         }
         if let Err(error) = self.check_values(prepared, &request) {

@@ -1,12 +1,15 @@
 //! The CQL dialect: binds syntax trees to query plans, serves system tables, answers DESCRIBE.
 //! What other dialects need as well is in `database`. Transport-free: the server and the embedding API both call it.
 
+pub mod analyze;
 pub mod bind;
 pub mod ddl;
+pub mod declared;
 pub mod describe;
 pub mod explain;
 pub mod immediate;
 pub mod jobs;
+pub mod learn;
 mod open;
 pub mod prepared;
 mod review;

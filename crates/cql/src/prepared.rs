@@ -3,9 +3,11 @@
 //! Ids follow Cassandra: the MD5 of the keyspace and the text, so they are the same on every shard,
 //! every node and after every restart.
 
+use crate::analyze::AnalyzePlan;
 use crate::bind::markers::Markers;
 use crate::bind::{self, Scope};
 use crate::ddl::DdlPlan;
+use crate::declared::{self, Undeclared};
 use crate::roles::RolePlan;
 use crate::shape::{Shaped, shapes};
 use cql_syntax::ast::{self, Statement};
@@ -13,6 +15,7 @@ use md5::{Digest, Md5};
 use query::select::SelectPlan;
 use query::write::{BatchPlan, Keys, WritePlan};
 use query::{ColumnSpec, QueryError};
+use rt::Clock;
 use schema::Table;
 use std::sync::Arc;
 
@@ -25,6 +28,7 @@ pub enum Plan {
     Ddl(Box<DdlPlan>),
     Describe(Box<ast::Describe>),
     Explain(Box<crate::explain::ExplainPlan>),
+    Analyze(Box<AnalyzePlan>),
     Role(Box<RolePlan>),
     Job(crate::jobs::JobPlan),
 }
@@ -48,6 +52,10 @@ pub struct Prepared {
     pub tables: Vec<Arc<Table>>,
     /// What it does, without its values; several of a batch.
     pub shapes: Vec<Shaped>,
+    /// It is of no declared pattern, and its keyspace minds.
+    pub undeclared: Option<Box<Undeclared>>,
+    /// What that was judged by.
+    rules: declared::Rules,
 }
 
 impl Prepared {
@@ -71,7 +79,12 @@ impl Prepared {
             ));
         }
         bind::limits::check(&parsed.statement)?;
-        let mut plan = bind_plan(scope, &parsed.statement, &mut markers)?;
+        let mut plan = match &parsed.statement {
+            Statement::Explain(explain) if explain.analyze => {
+                Plan::Analyze(Box::new(analyzed(scope, text, parsed, explain, &mut markers)?))
+            }
+            statement => bind_plan(scope, statement, &mut markers)?,
+        };
         if let Plan::Ddl(ddl) = &mut plan {
             ddl.text = text.to_string();
         }
@@ -85,13 +98,17 @@ impl Prepared {
         };
         let qualified = is_qualified(&parsed.statement);
         let keyspace = scope.keyspace.map(Arc::from);
+        let shapes = shapes(&parsed.statement, &plan);
+        let rules = declared::rules(scope.catalogue, &shapes);
         Ok(Prepared {
             text: text.into(),
             id: statement_id(if qualified { None } else { scope.keyspace }, text),
             result_id: columns_id(&columns),
             partition_markers: partition_markers(&plan),
             tables: tables(&plan),
-            shapes: shapes(&parsed.statement, &plan),
+            undeclared: declared::judge(scope.catalogue, &shapes, &rules),
+            rules,
+            shapes,
             keyspace,
             plan,
             markers,
@@ -111,9 +128,13 @@ impl Prepared {
 
     /// Whether everything the plan was made from is still in `catalogue`, unchanged.
     pub fn is_current(&self, catalogue: &schema::Catalogue) -> bool {
-        self.tables.iter().all(|t| {
+        if let Plan::Analyze(plan) = &self.plan {
+            return plan.inner.is_current(catalogue);
+        }
+        let tables = self.tables.iter().all(|t| {
             catalogue.table(&t.keyspace, &t.name).is_some_and(|now| Arc::ptr_eq(now, t) || **now == **t)
-        })
+        });
+        tables && declared::rules(catalogue, &self.shapes) == self.rules
     }
 }
 
@@ -137,7 +158,35 @@ pub fn columns_id(columns: &[ColumnSpec]) -> [u8; 16] {
     hash.finalize().into()
 }
 
-fn bind_plan(scope: Scope<'_>, statement: &Statement, markers: &mut Markers) -> Result<Plan, QueryError> {
+/// EXPLAIN ANALYZE: the statement is bound twice, to be told and to be executed.
+fn analyzed(
+    scope: Scope<'_>,
+    text: &str,
+    parsed: &ast::ParsedStatement,
+    explain: &ast::Explain,
+    markers: &mut Markers,
+) -> Result<AnalyzePlan, QueryError> {
+    let clock = rt::SystemClock;
+    let began = clock.micros();
+    let inner = ast::ParsedStatement {
+        statement: (*explain.statement).clone(),
+        markers: parsed.markers.clone(),
+        span: explain.span,
+    };
+    let inner = Prepared::bind(scope, text, &inner, 0)?;
+    let bind_micros = clock.micros() - began;
+    if !matches!(inner.plan, Plan::Select(_) | Plan::Write(_) | Plan::Batch(_)) {
+        return Err(QueryError::invalid("EXPLAIN ANALYZE takes SELECT, INSERT, UPDATE, DELETE or BATCH"));
+    }
+    let explain = crate::explain::bind(scope, explain, markers)?;
+    Ok(AnalyzePlan { explain, inner, bind_micros })
+}
+
+pub(crate) fn bind_plan(
+    scope: Scope<'_>,
+    statement: &Statement,
+    markers: &mut Markers,
+) -> Result<Plan, QueryError> {
     let write = |plan| Plan::Write(Arc::new(plan));
     Ok(match statement {
         Statement::Select(select) => Plan::Select(Box::new(bind::select::bind(scope, select, markers)?)),
@@ -180,6 +229,7 @@ fn tables(plan: &Plan) -> Vec<Arc<Table>> {
         Plan::Select(select) => vec![select.table.clone()],
         Plan::Write(plan) => vec![plan.table.clone()],
         Plan::Batch(batch) => batch.statements.iter().map(|s| s.table.clone()).collect(),
+        Plan::Analyze(plan) => plan.inner.tables.clone(),
         _ => Vec::new(),
     }
 }

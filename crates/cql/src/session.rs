@@ -143,6 +143,9 @@ impl<S: Store> Dialect<S> {
     ) -> Result<Answer, QueryError> {
         self.check_values(prepared, &request)?;
         let sight = roles::authorize(self, session, prepared, request.now_micros).await?;
+        if prepared.undeclared.is_some() {
+            Box::pin(self.undeclared(session, prepared, request.now_micros)).await?;
+        }
         request.masked = sight == roles::Sight::Masked;
         let ctx = self.context(request);
         let select = select.for_reader(sight == roles::Sight::Clear);
@@ -160,11 +163,17 @@ impl<S: Store> Dialect<S> {
         if !matches!(prepared.plan, Plan::Explain(_)) {
             self.check_values(prepared, &request)?;
         }
+        if let Plan::Analyze(plan) = &prepared.plan {
+            return crate::analyze::execute(self, session, plan, request).await;
+        }
         let sight = roles::authorize(self, session, prepared, request.now_micros).await?;
+        self.undeclared(session, prepared, request.now_micros).await?;
         request.masked = sight == roles::Sight::Masked;
         let ctx = self.context(request);
         let response = match &prepared.plan {
-            Plan::Select(_) => return Err(QueryError::invalid("A SELECT is executed by itself")),
+            Plan::Select(_) | Plan::Analyze(_) => {
+                return Err(QueryError::invalid("This statement is executed by itself"));
+            }
             Plan::Write(plan) => rows_or_void(query::write::execute(&ctx, plan).await?),
             Plan::Batch(batch) => {
                 let values = vec![ctx.request.values; batch.statements.len()];

@@ -243,3 +243,72 @@ fn limit(limit: Option<&ast::Expr>) -> Limit {
         Some(_) => Limit::Bound,
     }
 }
+
+/// The text of a statement with `?` in the place of every value that is written in it: an example that shows no data.
+pub fn without_literals(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let (shown, length) = match first {
+            '\'' => ("?", quoted_length(rest, '\'')),
+            '"' => (&rest[..quoted_length(rest, '"')], quoted_length(rest, '"')),
+            '$' if rest.starts_with("$$") => ("?", rest[2..].find("$$").map_or(rest.len(), |at| at + 4)),
+            c if c.is_alphanumeric() => {
+                let word = |c: char| c.is_alphanumeric() || c == '_';
+                let plain = rest.find(|c| !word(c)).unwrap_or(rest.len());
+                let with_signs =
+                    rest.find(|c| !word(c) && !matches!(c, '-' | '.' | ':')).unwrap_or(rest.len());
+                let is_uuid = rest.is_char_boundary(36)
+                    && with_signs >= 36
+                    && rest[..36].bytes().filter(|b| *b == b'-').count() == 4
+                    && rest[..36].bytes().all(|b| b == b'-' || b.is_ascii_hexdigit());
+                match (is_uuid, c.is_ascii_digit()) {
+                    (true, _) => ("?", 36),
+                    (false, true) => ("?", with_signs),
+                    (false, false) => (&rest[..plain], plain),
+                }
+            }
+            c => (&rest[..c.len_utf8()], c.len_utf8()),
+        };
+        out.push_str(shown);
+        rest = &rest[length..];
+    }
+    out
+}
+
+/// How long a quoted piece at the beginning of the text is, quotes included; all of it where it does not end.
+fn quoted_length(text: &str, quote: char) -> usize {
+    let mut from = 1;
+    while let Some(at) = text[from..].find(quote) {
+        let end = from + at + 1;
+        if !text[end..].starts_with(quote) {
+            return end;
+        }
+        from = end + 1;
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_literals;
+
+    #[test]
+    fn examples_hold_no_values() {
+        for (text, shown) in [
+            (
+                "SELECT a1, \"B 2\" FROM k.t WHERE a = 'it''s' AND b=-1.5e3 LIMIT 10",
+                "SELECT a1, \"B 2\" FROM k.t WHERE a = ? AND b=-? LIMIT ?",
+            ),
+            (
+                "INSERT INTO t (a) VALUES (abcdef01-0000-4000-8000-000000000000)",
+                "INSERT INTO t (a) VALUES (?)",
+            ),
+            ("UPDATE t SET v = 0xCAFE, w = $$secret$$ WHERE k = ?", "UPDATE t SET v = ?, w = ? WHERE k = ?"),
+            ("SELECT 'open", "SELECT ?"),
+            ("SELECT ü FROM t WHERE d = 2026-11-18", "SELECT ü FROM t WHERE d = ?"),
+        ] {
+            assert_eq!(without_literals(text), shown);
+        }
+    }
+}

@@ -172,6 +172,7 @@ impl Node {
                 now_seconds: (START_MICROS / 1_000_000) as u32,
                 scan_limit: u64::MAX,
                 tombstone_limit: u64::MAX,
+                account: Default::default(),
             };
             self.dialect.store.read(&read, &mut entries).await.unwrap();
         }

@@ -53,6 +53,15 @@ impl Class {
             Class::Unbounded => "unbounded",
         }
     }
+
+    /// One of three: an index leads to as many partitions as there are, so it bounds nothing.
+    pub fn bound(self) -> &'static str {
+        match self {
+            Class::Single => "single",
+            Class::Bounded => "bounded",
+            Class::Index | Class::Unbounded => "unbounded",
+        }
+    }
 }
 
 /// See the module.

@@ -7,6 +7,7 @@ use crate::shape::{Class, Shape};
 use observe::{Counter, Histogram, Snapshot};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use store::{Account, Work};
 
 /// Different shapes that a shard tells apart; each takes about 3 KiB.
 pub const SHAPES_MAX: usize = 1000;
@@ -19,6 +20,10 @@ pub struct Observed {
     pub class: Class,
     /// As a pattern would declare it.
     pub statement: String,
+    /// The first that came, without its values.
+    pub example: String,
+    /// What its reads did in the store.
+    pub account: Arc<Account>,
     pub calls: Counter,
     pub errors: Counter,
     /// Refused for want of room or time.
@@ -30,8 +35,10 @@ pub struct Observed {
 }
 
 impl Observed {
-    fn new(shape: Option<Shape>, class: Class, statement: String) -> Observed {
+    fn new(shape: Option<Shape>, class: Class, (statement, example): (String, String)) -> Observed {
         Observed {
+            example,
+            account: Arc::default(),
             shape,
             class,
             statement,
@@ -89,6 +96,8 @@ pub struct Seen {
     pub shape: Option<Shape>,
     pub class: Class,
     pub statement: String,
+    pub example: String,
+    pub work: Work,
     pub calls: u64,
     pub errors: u64,
     pub refused: u64,
@@ -106,7 +115,7 @@ pub const RATE_SECONDS: u64 = 5;
 impl Traffic {
     pub fn new(shards: usize) -> Traffic {
         let text = "statements of further shapes, which are not told apart";
-        let other = || Arc::new(Observed::new(None, Class::Unbounded, text.into()));
+        let other = || Arc::new(Observed::new(None, Class::Unbounded, (text.into(), String::new())));
         Traffic {
             shards: (0..shards).map(|_| Mutex::default()).collect(),
             other: (0..shards).map(|_| other()).collect(),
@@ -114,13 +123,14 @@ impl Traffic {
         }
     }
 
-    /// The counters for statements of this shape on this shard.
+    /// The counters for statements of this shape on this shard. `texts` are the statement as a pattern would declare it, and
+    /// as it came.
     pub fn of(
         &self,
         shard: usize,
         shape: &Shape,
         class: Class,
-        statement: impl FnOnce() -> String,
+        texts: impl FnOnce() -> (String, String),
     ) -> Option<Arc<Observed>> {
         let mut known = lock(self.shards.get(shard)?);
         if let Some(observed) = known.get(shape) {
@@ -129,7 +139,7 @@ impl Traffic {
         if known.len() >= SHAPES_MAX {
             return self.other.get(shard).cloned();
         }
-        let observed = Arc::new(Observed::new(Some(shape.clone()), class, statement()));
+        let observed = Arc::new(Observed::new(Some(shape.clone()), class, texts()));
         known.insert(shape.clone(), observed.clone());
         Some(observed)
     }
@@ -158,6 +168,8 @@ impl Traffic {
                     shape: one.shape.clone(),
                     class: one.class,
                     statement: one.statement.clone(),
+                    example: one.example.clone(),
+                    work: Work::default(),
                     calls: 0,
                     errors: 0,
                     refused: 0,
@@ -167,6 +179,7 @@ impl Traffic {
                     peak: 0.0,
                     micros: Vec::new(),
                 });
+                seen.work = seen.work.plus(&one.account.sum());
                 seen.calls += one.calls.get();
                 seen.errors += one.errors.get();
                 seen.refused += one.refused.get();
@@ -229,8 +242,8 @@ mod tests {
     fn shards_are_added_up_and_rates_are_of_late() {
         let traffic = Traffic::new(2);
         traffic.measure(0);
-        let counters =
-            [0, 1].map(|shard| traffic.of(shard, &shape("t"), Class::Single, || "s".into()).unwrap());
+        let counters = [0, 1]
+            .map(|shard| traffic.of(shard, &shape("t"), Class::Single, || ("s".into(), "e".into())).unwrap());
         for (observed, calls) in counters.iter().zip([30, 20]) {
             (0..calls).for_each(|_| observed.answered(2, 100));
             (0..calls).for_each(|_| observed.micros.record(1000));
@@ -253,11 +266,11 @@ mod tests {
     fn shapes_are_bounded() {
         let traffic = Traffic::new(1);
         for n in 0..SHAPES_MAX + 10 {
-            traffic.of(0, &shape(&format!("t{n}")), Class::Single, String::new).unwrap().answered(0, 0);
+            traffic.of(0, &shape(&format!("t{n}")), Class::Single, Default::default).unwrap().answered(0, 0);
         }
         let all = traffic.all();
         assert_eq!(all.len(), SHAPES_MAX + 1);
         assert_eq!(all.iter().find(|seen| seen.shape.is_none()).unwrap().calls, 10);
-        assert!(traffic.of(7, &shape("t"), Class::Single, String::new).is_none());
+        assert!(traffic.of(7, &shape("t"), Class::Single, Default::default).is_none());
     }
 }

@@ -17,7 +17,7 @@ pub mod fix;
 pub mod growth;
 mod joined;
 mod lexicon;
-mod numbers;
+pub mod numbers;
 pub mod output;
 mod people;
 mod repair;

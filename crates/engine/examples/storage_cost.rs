@@ -268,6 +268,7 @@ fn read_of(partitions: Partitions) -> Read {
         now_seconds: 0,
         scan_limit: u64::MAX,
         tombstone_limit: u64::MAX,
+        account: Default::default(),
     }
 }
 

@@ -152,6 +152,7 @@ fn read(p: u64, slice: Slice, reverse: bool) -> Read {
         now_seconds: 0,
         scan_limit: u64::MAX,
         tombstone_limit: u64::MAX,
+        account: Default::default(),
     }
 }
 

@@ -6,11 +6,13 @@
 mod counter;
 mod histogram;
 mod hot;
+mod size;
 mod windows;
 
 pub use counter::{Counter, Kind, Reading, Sample};
 pub use histogram::{Histogram, Snapshot};
-pub use hot::{HEAT_RANGES, HotKey, HotKeys, KEY_BYTES_MAX, Load, Slot};
+pub use hot::{HEAT_RANGES, Heat, HotKey, HotKeys, KEY_BYTES_MAX, Load, Slot, range_of};
+pub use size::{LargePartition, Spread, TableSize};
 pub use windows::{SLOT_MILLIS, Window, Windows};
 
 /// Declares a struct of counters, levels and histograms, and how to read them all.

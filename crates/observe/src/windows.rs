@@ -1,6 +1,6 @@
 //! Slots of time put together: the last minute, hour and day, each from coarser slots, in bounded memory.
 
-use crate::hot::{HotKey, Load, Slot};
+use crate::hot::{HotKey, Load, Slot, add_heat};
 use std::collections::{HashMap, VecDeque};
 
 /// How long a slot is that [`Windows::push`] takes.
@@ -68,7 +68,9 @@ impl Windows {
             return;
         }
         self.loose_minutes = 0;
-        push(&mut self.hours, together(self.minutes.iter()), HOURS_PER_DAY);
+        // The heat map goes back for an hour.
+        let hour = Slot { heat: Vec::new(), ..together(self.minutes.iter()) };
+        push(&mut self.hours, hour, HOURS_PER_DAY);
     }
 
     /// All that was counted in the window, as far back as there is anything.
@@ -85,11 +87,11 @@ impl Windows {
         }
     }
 
-    /// Weight by time and range of tokens, the oldest first, for the heat map: minutes, then the loose slots as one.
-    pub fn heat(&self) -> Vec<Vec<u64>> {
+    /// The last hour, minute by minute, the oldest first, for the heat map: minutes, then the loose slots as one.
+    pub fn minutes(&self) -> Vec<Slot> {
         let loose = self.slots.iter().skip(self.slots.len().saturating_sub(self.loose_slots));
         let now = together(loose.chain([&self.current]));
-        self.minutes.iter().chain([&now]).map(|slot| slot.heat.clone()).collect()
+        self.minutes.iter().cloned().chain([now]).collect()
     }
 }
 
@@ -110,10 +112,7 @@ fn together<'s>(slots: impl Iterator<Item = &'s Slot>) -> Slot {
         for (table, load) in &slot.tables {
             tables.entry(*table).or_default().add(load);
         }
-        if sum.heat.len() < slot.heat.len() {
-            sum.heat.resize(slot.heat.len(), 0);
-        }
-        sum.heat.iter_mut().zip(&slot.heat).for_each(|(sum, part)| *sum += part);
+        add_heat(&mut sum.heat, &slot.heat);
         for key in &slot.keys {
             match keys.get_mut(&(key.table, &*key.key)) {
                 Some(known) => {
@@ -137,11 +136,17 @@ fn together<'s>(slots: impl Iterator<Item = &'s Slot>) -> Slot {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hot::Heat;
 
     fn slot(key: u8, reads: u64) -> Slot {
         let load = Load { reads, ..Load::default() };
         let keys = vec![HotKey { table: 1, token: 0, key: [key].into(), load, weight: reads, missed: 1 }];
-        Slot { millis: SLOT_MILLIS, keys, tables: vec![(1, load)], heat: vec![reads] }
+        Slot {
+            millis: SLOT_MILLIS,
+            keys,
+            tables: vec![(1, load)],
+            heat: vec![Heat { reads, ..Heat::default() }],
+        }
     }
 
     #[test]
@@ -160,7 +165,9 @@ mod tests {
         let day = windows.over(Window::Day);
         assert_eq!(day.tables[0].1.reads, 7200 + 6005);
         assert_eq!(day.millis, 726 * SLOT_MILLIS + 10_000);
-        let heat = windows.heat();
-        assert_eq!((heat.len(), heat[59][0], heat[60][0]), (61, 6000, 5));
+        let minutes = windows.minutes();
+        let reads = |minute: usize| minutes[minute].heat[0].reads;
+        assert_eq!((minutes.len(), reads(59), reads(60)), (61, 6000, 5));
+        assert_eq!(minutes[59].keys[0].load.reads, 6000);
     }
 }

@@ -84,6 +84,9 @@ pub struct ServeOptions {
     /// Files of the audit log that are kept; older ones are deleted [default: 16]
     #[arg(long, env = "PARTITA_AUDIT_FILES", value_name = "N")]
     audit_files: Option<usize>,
+    /// Where findings are sent as they begin, as a POST of JSON: http://host:port/path [default: nowhere]
+    #[arg(long, env = "PARTITA_ALERTS_URL", value_name = "URL")]
+    alerts_url: Option<String>,
     /// Certificate chain (PEM); with --tls-key, CQL clients must use TLS
     #[arg(long, env = "PARTITA_TLS_CERT", value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
@@ -214,6 +217,7 @@ impl ServeOptions {
             auth,
             tls: merged.tls(),
             audit: merged.audit(auth)?,
+            alerts: merged.alerts_url.as_deref().map(server::alerts::Target::parse).transpose()?,
             cluster_name: merged.cluster_name.clone().unwrap_or_else(|| "Partita".into()),
             data_center: merged.datacenter.clone().unwrap_or_else(|| "datacenter1".into()),
             rack: merged.rack.clone().unwrap_or_else(|| "rack1".into()),
@@ -334,6 +338,7 @@ impl ServeOptions {
             audit_roles: self.audit_roles.or(file.audit_roles),
             audit_file_mib: self.audit_file_mib.or(file.audit_file_mib),
             audit_files: self.audit_files.or(file.audit_files),
+            alerts_url: self.alerts_url.or(file.alerts_url),
             tls_cert: self.tls_cert.or(file.tls_cert),
             tls_key: self.tls_key.or(file.tls_key),
             tls_client_ca: self.tls_client_ca.or(file.tls_client_ca),

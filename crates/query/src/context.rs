@@ -7,8 +7,9 @@ use crate::values::Values;
 use rt::Budget;
 use schema::Table;
 use std::cell::RefCell;
-use store::Store;
+use std::sync::Arc;
 use store::naive::NaiveStore;
+use store::{Account, Accounted, Store};
 
 /// Makes identifiers; the server backs it with its clock and randomness, tests with counters.
 pub trait Ids {
@@ -51,6 +52,8 @@ pub struct Request<'a> {
     pub masked: bool,
     /// What the rows of the answer may take, if less than the limits allow: a page ends there, see [`Request::outgrown`].
     pub result_bytes_max: Option<usize>,
+    /// Where the work of its reads is counted.
+    pub account: Option<&'a Arc<Account>>,
 }
 
 impl<'a> Request<'a> {
@@ -65,7 +68,13 @@ impl<'a> Request<'a> {
             now_seconds,
             masked: false,
             result_bytes_max: None,
+            account: None,
         }
+    }
+
+    /// For a read of this request.
+    pub fn account(&self) -> Accounted {
+        Accounted(self.account.cloned())
     }
 
     /// Whether the answer would have been another one with more room than `result_bytes_max`.

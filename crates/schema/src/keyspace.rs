@@ -15,6 +15,10 @@ pub struct Keyspace {
     pub durable_writes: bool,
     /// Ours: `'enforce' | 'warn' | 'off'`; empty means the default.
     pub review: String,
+    /// Ours: what happens to statements of no declared access pattern, `'enforce' | 'warn' | 'off'`; empty means off.
+    pub patterns_mode: String,
+    /// Roles that the mode does not concern, in order.
+    pub patterns_allow: Vec<String>,
     pub tables: BTreeMap<Arc<str>, Arc<Table>>,
     pub types: BTreeMap<Arc<str>, Arc<UdtType>>,
     pub patterns: BTreeMap<Arc<str>, Arc<AccessPattern>>,
@@ -28,6 +32,8 @@ impl Keyspace {
             replication,
             durable_writes: true,
             review: String::new(),
+            patterns_mode: String::new(),
+            patterns_allow: Vec::new(),
             tables: BTreeMap::new(),
             types: BTreeMap::new(),
             patterns: BTreeMap::new(),

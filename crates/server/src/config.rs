@@ -21,6 +21,8 @@ pub struct Config {
     pub tls: Option<Tls>,
     /// `None`: nothing is recorded.
     pub audit: Option<crate::audit::Settings>,
+    /// Where findings are sent.
+    pub alerts: Option<crate::alerts::Target>,
     pub cluster_name: String,
     /// What clients see as this node's place; keyspaces with `NetworkTopologyStrategy` name the data center.
     pub data_center: String,
@@ -44,6 +46,7 @@ impl Config {
             auth: Auth::None,
             tls: None,
             audit: None,
+            alerts: None,
             cluster_name: "Partita".into(),
             data_center: "datacenter1".into(),
             rack: "rack1".into(),

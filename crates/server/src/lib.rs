@@ -5,6 +5,7 @@
 //! listener; what is outside it serves every listener.
 
 mod accept;
+pub mod alerts;
 pub mod audit;
 mod auth;
 pub mod config;
@@ -14,6 +15,7 @@ mod descriptors;
 #[doc(hidden)]
 pub mod drive;
 mod dynamo;
+mod findings;
 mod http;
 mod memory;
 mod metrics;

@@ -3,13 +3,9 @@
 //! A task wakes up every few milliseconds and looks how late it is. What counts is the processor time that the thread has used
 //! meanwhile: a machine that is busy with something else makes the task late too, but that is nobody's long turn.
 
-use crate::shard::{Shard, Shared};
-use cql::system::Status;
-use database::traffic::RATE_SECONDS;
+use crate::shard::Shard;
 use rustix::time::{ClockId, clock_gettime};
-use schema::Catalogue;
 use std::rc::Rc;
-use std::sync::PoisonError;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -43,37 +39,6 @@ pub async fn show_heat(shard: Rc<Shard>) {
     loop {
         shard.dialect.store.show_heat(started.elapsed().as_millis() as u64);
         tokio::time::sleep(HEAT_PERIOD).await;
-    }
-}
-
-/// Measures how often statements are called, and remembers since when patterns exceed what they declare.
-pub async fn watch_patterns(shard: Rc<Shard>) {
-    let started = Instant::now();
-    loop {
-        shard.shared.traffic.measure(started.elapsed().as_millis() as u64);
-        let (_, catalogue) = shard.dialect.catalogue();
-        if catalogue.keyspaces.values().any(|keyspace| !keyspace.patterns.is_empty()) {
-            let shared = shard.shared.clone();
-            let now_millis = shard.ids.now_micros() / 1000;
-            // Every pattern is bound again, and there may be many.
-            rt::aside(move || judge_patterns(&shared, &catalogue, now_millis)).await;
-        }
-        tokio::time::sleep(Duration::from_secs(RATE_SECONDS)).await;
-    }
-}
-
-fn judge_patterns(shared: &Shared, catalogue: &Catalogue, now_millis: i64) {
-    let judged = cql::system::judge(catalogue, &shared.traffic.all());
-    let mut breaches = shared.breaches.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut known = std::mem::take(&mut *breaches);
-    for pattern in judged.into_iter().filter(|pattern| pattern.status == Status::Breached) {
-        let name = (pattern.keyspace.clone(), pattern.name.clone());
-        let since = known.remove(&name).unwrap_or_else(|| {
-            let detail = pattern.detail.join("; ");
-            tracing::warn!(keyspace = %pattern.keyspace, pattern = %pattern.name, detail, "an access pattern exceeds what it declares");
-            now_millis
-        });
-        breaches.insert(name, since);
     }
 }
 

@@ -1,8 +1,10 @@
 //! What one shard of the server owns: the dialect on its store, its statements, its counters.
 
+use crate::alerts::Alerts;
 use crate::audit::Audit;
 use crate::auth::Pool;
 use crate::config::{Auth, Config};
+use crate::findings::Findings;
 use crate::metrics::ShardMetrics;
 use cql::session::Dialect;
 use database::catalogue::SharedCatalogue;
@@ -10,13 +12,9 @@ use database::ids::ShardIds;
 use database::traffic::Traffic;
 use engine::{EmbeddedStore, Engine};
 use rt::Budget;
-use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex};
-
-/// (keyspace, pattern) -> milliseconds.
-pub type Breaches = HashMap<(Arc<str>, Arc<str>), i64>;
 
 /// Shared by all shards.
 pub struct Shared {
@@ -33,8 +31,10 @@ pub struct Shared {
     pub audit: Audit,
     /// What statements do, by shape.
     pub traffic: Traffic,
-    /// Since when (milliseconds) patterns exceed what they declare, by keyspace and name.
-    pub breaches: Mutex<Breaches>,
+    /// What is wrong, and since when.
+    pub findings: Findings,
+    /// Where findings are sent, if anywhere.
+    pub alerts: Option<Alerts>,
     /// Threads for hashing and checking passwords.
     pub passwords: Pool,
     pub engine: Engine,

@@ -182,7 +182,8 @@ fn open(
     let shared = Shared {
         audit,
         traffic: database::traffic::Traffic::new(config.shards),
-        breaches: Default::default(),
+        findings: Default::default(),
+        alerts: config.alerts.clone().map(crate::alerts::Alerts::to),
         memory,
         cql: cql_listener::AllShards::new(&config),
         dynamo: Arc::new(crate::dynamo::all_shards(&config)),
@@ -327,7 +328,13 @@ async fn run_shard(
     // The starter waits for exactly one message per shard; if it is gone, so is the server.
     let _ = ready.send(outcome);
     if index == 0 {
-        tokio::task::spawn_local(pulse::watch_patterns(shard.clone()));
+        tokio::task::spawn_local(crate::findings::watch(shard.clone()));
+        let shared = shard.shared.clone();
+        tokio::task::spawn_local(async move {
+            if let Some(alerts) = &shared.alerts {
+                alerts.deliver().await;
+            }
+        });
         let (catalogue, store) = (shard.shared.catalogue.clone(), shard.dialect.store.clone());
         tokio::task::spawn_local(keep_built(catalogue, store, shard.ids.clone()));
         tokio::task::spawn_local(crate::dynamo::keep_indexes(shard.clone()));

@@ -5,6 +5,7 @@
 //! model in tests and as the holder of virtual tables. Conditions and read-modify-write operations
 //! travel as data too, so every store can run them where the partition lives.
 
+pub mod account;
 pub mod assemble;
 pub mod commit;
 pub mod condition;
@@ -19,6 +20,7 @@ pub mod read;
 pub mod transaction;
 pub mod view;
 
+pub use account::{Account, Accounted, Work};
 pub use commit::{CasOutcome, CheckedPartition, Commit, ConditionalCommit, CurrentRow, PartitionCheck};
 pub use condition::{CellCondition, Element, RowCheck, RowPosition, Subject, TREE_DEPTH_MAX, Tree};
 pub use deferred::{Deferred, DeferredOp};

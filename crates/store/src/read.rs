@@ -4,6 +4,7 @@
 //! are plain bytes, so they survive flush, compaction and restart, and travel in paging states.
 
 use crate::TableId;
+use crate::account::Accounted;
 use model::key::PartitionKey;
 use model::row::RowView;
 
@@ -91,6 +92,8 @@ pub struct Read {
     pub scan_limit: u64,
     /// Fail when more dead rows and range tombstones than this were met in one call.
     pub tombstone_limit: u64,
+    /// Where the work is counted.
+    pub account: Accounted,
 }
 
 /// What the sink wants next.

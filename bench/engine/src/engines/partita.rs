@@ -111,6 +111,7 @@ fn read_of(row: Row, slice: Slice, reverse: bool) -> Read {
         now_seconds: 0,
         scan_limit: u64::MAX,
         tombstone_limit: u64::MAX,
+        account: Default::default(),
     }
 }
 

@@ -5,9 +5,11 @@ use super::name::QualifiedName;
 use super::property::Property;
 use crate::span::Span;
 
-/// `EXPLAIN statement`
+/// `EXPLAIN [ANALYZE] statement`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explain {
+    /// The statement is executed too, and what it did is told.
+    pub analyze: bool,
     /// Any statement but EXPLAIN.
     pub statement: Box<Statement>,
     /// The place of the inner statement.

@@ -57,8 +57,9 @@ keywords! {
         Update "update", Use "use", Using "using", View "view", Where "where", With "with",
     }
     Free {
-        Access "access", Aggregate "aggregate", Aggregates "aggregates", All "all", Ann "ann", As "as",
-        Between "between", Bypass "bypass", Cache "cache", Called "called", Cancel "cancel", Check "check", Cidrs "cidrs", Cluster "cluster",
+        Access "access", Aggregate "aggregate", Aggregates "aggregates", All "all", Analyze "analyze", Ann "ann", As "as",
+        Between "between", Bypass "bypass", Cache "cache", Called "called", Cancel "cancel", Check "check",
+        Cidrs "cidrs", Cluster "cluster",
         Clustering "clustering", Compact "compact", Contains "contains", Custom "custom", Datacenters "datacenters",
         Default "default", Exists "exists", Explain "explain", Expr "expr", Filtering "filtering",
         Finalfunc "finalfunc", Frozen "frozen", Function "function", Functions "functions", Generated "generated",

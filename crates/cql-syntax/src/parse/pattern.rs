@@ -8,12 +8,13 @@ use crate::span::Span;
 
 impl Parser<'_> {
     pub fn explain(&mut self) -> Parse<Explain> {
+        let analyze = self.eat_word(Keyword::Analyze);
         if self.is_word(Keyword::Explain) {
             return Err(self.no_viable("EXPLAIN explains a statement, not another EXPLAIN"));
         }
         let start = self.start();
         let statement = Box::new(self.statement()?);
-        Ok(Explain { statement, span: self.since(start) })
+        Ok(Explain { analyze, statement, span: self.since(start) })
     }
 
     pub fn create_pattern(&mut self) -> Parse<CreatePattern> {

@@ -108,7 +108,8 @@ impl Display for DropKeyspace {
 
 impl Display for Explain {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        write!(f, "EXPLAIN {}", self.statement)
+        let analyze = if self.analyze { "ANALYZE " } else { "" };
+        write!(f, "EXPLAIN {analyze}{}", self.statement)
     }
 }
 

@@ -198,6 +198,7 @@ impl World {
             now_seconds: (NOW / 1_000_000) as u32,
             scan_limit: u64::MAX,
             tombstone_limit: u64::MAX,
+            account: Default::default(),
         };
         let mut found = Candidates(Vec::new());
         self.store.inner.read_now(&read, &mut found).unwrap();

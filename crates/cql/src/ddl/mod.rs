@@ -121,6 +121,19 @@ fn named(statement: &Statement) -> Option<&QualifiedName> {
     })
 }
 
+/// The catalogue that a statement would make of this one, without review and without anybody noticing.
+pub(crate) fn applied(
+    plan: &DdlPlan,
+    catalogue: &schema::Catalogue,
+    setting: &schema::Setting,
+) -> Result<schema::Catalogue, QueryError> {
+    if absent::is_about_nothing(plan)? {
+        return Ok(catalogue.clone());
+    }
+    let change = build::change(plan, catalogue)?;
+    Ok(catalogue.apply(&change, setting).map_err(query_error)?.catalogue)
+}
+
 /// Applies a plan: stored first, then visible. What it answers is in the outcome. A new index is also filled, so that whoever
 /// was answered can use it at once.
 pub async fn execute<S: Store>(

@@ -44,9 +44,17 @@ pub fn keyspace_text(keyspace: &Keyspace) -> String {
         "" => String::new(),
         review => format!(" AND review = {}", quoted(review)),
     };
+    let patterns = match keyspace.patterns_mode.as_str() {
+        "" => String::new(),
+        mode => format!(" AND patterns = {}", quoted(mode)),
+    };
+    let allow = match keyspace.patterns_allow.is_empty() {
+        true => String::new(),
+        false => format!(" AND patterns_allow = {}", quoted(&keyspace.patterns_allow.join(", "))),
+    };
     // The two blanks are Cassandra's.
     format!(
-        "CREATE KEYSPACE {name} WITH replication = {replication}  AND durable_writes = {durable}{review};"
+        "CREATE KEYSPACE {name} WITH replication = {replication}  AND durable_writes = {durable}{review}{patterns}{allow};"
     )
 }
 

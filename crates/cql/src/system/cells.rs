@@ -70,3 +70,15 @@ pub(super) fn blob_map(values: &BTreeMap<String, Vec<u8>>) -> Cell {
     let entries = values.iter().map(|(key, value)| (key.as_bytes(), value.as_slice())).collect();
     Some(encode_map(&DataType::Text, entries))
 }
+
+pub(super) fn int_text_map(values: &BTreeMap<i32, String>) -> Cell {
+    let keys: Vec<([u8; 4], &str)> =
+        values.iter().map(|(key, value)| (key.to_be_bytes(), value.as_str())).collect();
+    let entries = keys.iter().map(|(key, value)| (&key[..], value.as_bytes())).collect();
+    Some(encode_map(&DataType::Int, entries))
+}
+
+pub(super) fn bigint_list(values: impl IntoIterator<Item = i64>) -> Cell {
+    let values: Vec<Vec<u8>> = values.into_iter().map(|value| value.to_be_bytes().to_vec()).collect();
+    Some(encode_elements(&values))
+}

@@ -1,56 +1,61 @@
 //! Where the work goes: the hottest partitions, and how evenly the load of each table lies.
 
 use super::cells::*;
+use super::findings::hot_partition;
 use super::node::Live;
 use super::rows::Filler;
 use model::literal::format_text;
 use model::types::DataType;
-use model::value::encode_elements;
-use observe::{HotKey, Load, Slot, Window};
-use schema::{Catalogue, Table};
+use observe::{Heat, HotKey, Load, Slot, Window, range_of};
+use schema::Catalogue;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Hottest partitions that are shown of each window.
 const SHOWN_MAX: usize = 100;
+/// Partitions whose last hour is shown minute by minute.
+const HISTORY_MAX: usize = 40;
 /// Less time than this tells no rate.
 const MILLIS_MIN: u64 = 1000;
-/// A partition with this share of a busy table is told as a finding.
-const SHARE_MAX: f64 = 0.25;
-const BUSY_PER_SECOND: f64 = 100.0;
 
 /// A table, view or index that work went to.
-struct Place<'c> {
-    keyspace: &'c str,
-    name: &'c str,
-    /// Of the partition key.
-    types: Vec<&'c DataType>,
+pub(super) struct Place<'c> {
+    pub keyspace: &'c str,
+    pub name: &'c str,
+    /// Of the partition key; none of an index.
+    pub types: Vec<&'c DataType>,
 }
 
-fn place(catalogue: &Catalogue, id: u32) -> Option<Place<'_>> {
+pub(super) fn place(catalogue: &Catalogue, id: u32) -> Option<Place<'_>> {
     if let Some(table) = catalogue.table_by_id(id) {
         let types = table.partition_key.iter().map(|column| &column.data_type).collect();
         return Some(Place { keyspace: &table.keyspace, name: &table.name, types });
     }
-    let of_index = |table: &Arc<Table>| table.indexes.iter().any(|index| index.id == id);
-    let table = catalogue.tables().find(|table| of_index(table))?;
-    let index = table.indexes.iter().find(|index| index.id == id)?;
-    Some(Place { keyspace: &table.keyspace, name: &index.name, types: Vec::new() })
+    catalogue.tables().find_map(|table| {
+        let index = table.indexes.iter().find(|index| index.id == id).map(|index| &*index.name);
+        let store = || table.foreign.as_deref()?.stores.iter().find(|store| store.id == id);
+        let name = index.or_else(|| store().map(|store| &*store.name))?;
+        Some(Place { keyspace: &table.keyspace, name, types: Vec::new() })
+    })
 }
 
 /// The partition key of a row of this table as text.
-pub fn key_text(table: &Table, key: &[u8]) -> String {
+pub fn key_text(table: &schema::Table, key: &[u8]) -> String {
     let types = table.partition_key.iter().map(|column| &column.data_type).collect();
     Place { keyspace: &table.keyspace, name: &table.name, types }.key_text(key)
 }
 
 impl Place<'_> {
     /// The key as text: values of several columns with a colon between, as nodetool shows them.
-    fn key_text(&self, key: &[u8]) -> String {
-        let shown =
-            |data_type: &DataType, value: &[u8]| format_text(data_type, value).unwrap_or_else(|| hex(value));
+    pub fn key_text(&self, key: &[u8]) -> String {
+        let shown = |data_type: &DataType, value: &[u8]| match data_type {
+            // Keys of the DynamoDB API are bytes here, and mostly text there.
+            DataType::Blob => readable(value),
+            other => format_text(other, value).unwrap_or_else(|| hex(value)),
+        };
         match &self.types[..] {
             [only] => shown(only, key),
-            [] => hex(key),
+            [] => readable(key),
             types => {
                 let mut rest = key;
                 let mut parts = Vec::with_capacity(types.len());
@@ -68,11 +73,19 @@ impl Place<'_> {
     }
 }
 
+/// Text where it is text that can be shown.
+fn readable(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !text.is_empty() && !text.contains(char::is_control) => text.to_string(),
+        _ => hex(bytes),
+    }
+}
+
 fn hex(bytes: &[u8]) -> String {
     format_text(&DataType::Blob, bytes).unwrap_or_default()
 }
 
-fn per_second(count: u64, slot: &Slot) -> f64 {
+pub(super) fn per_second(count: u64, slot: &Slot) -> f64 {
     count as f64 * 1000.0 / slot.millis.max(MILLIS_MIN) as f64
 }
 
@@ -87,11 +100,11 @@ fn rates(load: &Load, slot: &Slot) -> [(&'static str, Cell); 6] {
     ]
 }
 
-fn share(operations: u64, all: &Load) -> f64 {
+pub(super) fn key_share(operations: u64, all: &Load) -> f64 {
     if all.operations() == 0 { 0.0 } else { operations as f64 / all.operations() as f64 }
 }
 
-fn load_of(slot: &Slot, table: u32) -> Load {
+pub(super) fn load_of(slot: &Slot, table: u32) -> Load {
     slot.tables.iter().find(|(known, _)| *known == table).map(|(_, load)| *load).unwrap_or_default()
 }
 
@@ -109,7 +122,7 @@ pub(super) fn hot_partitions(filler: &mut Filler<'_>, catalogue: &Catalogue, liv
                 ("table_name", text(place.name)),
                 ("partition_key", text(place.key_text(&key.key))),
                 ("partition_token", bigint(key.token)),
-                ("share", double(share(key.load.operations(), &load_of(&slot, key.table)))),
+                ("share", double(key_share(key.load.operations(), &load_of(&slot, key.table)))),
                 ("error", double(per_second(key.missed, &slot))),
             ];
             cells.extend(rates(&key.load, &slot));
@@ -118,15 +131,58 @@ pub(super) fn hot_partitions(filler: &mut Filler<'_>, catalogue: &Catalogue, liv
     }
 }
 
-/// How much work went to which part of the ring, minute by minute.
-pub(super) fn heat_map(filler: &mut Filler<'_>, live: Option<Arc<dyn Live>>) {
+/// How much work went to which part of the ring, minute by minute, and the hottest key of each part.
+pub(super) fn heat_map(filler: &mut Filler<'_>, catalogue: &Catalogue, live: Option<Arc<dyn Live>>) {
     let minutes = live.map(|live| live.heat_map()).unwrap_or_default();
-    for (minutes_ago, weights) in (0..).zip(minutes.iter().rev()) {
-        let weights: Vec<Vec<u8>> = weights.iter().map(|weight| weight.to_be_bytes().to_vec()).collect();
+    for (minutes_ago, minute) in (0..).zip(minutes.iter().rev()) {
+        let each = |of: fn(&Heat) -> u64| bigint_list(minute.heat.iter().map(|heat| of(heat) as i64));
+        let mut hottest: BTreeMap<i32, String> = BTreeMap::new();
+        for key in &minute.keys {
+            let Some(place) = place(catalogue, key.table) else { continue };
+            // The heaviest come first.
+            let range = i32::try_from(range_of(key.token)).unwrap_or(i32::MAX);
+            let name = || format!("{}.{} {}", place.keyspace, place.name, place.key_text(&key.key));
+            hottest.entry(range).or_insert_with(name);
+        }
         filler.row(&[
             ("map", text("tokens")),
             ("minutes_ago", int(minutes_ago)),
-            ("weights", Some(encode_elements(&weights))),
+            ("bytes", each(|heat| heat.bytes)),
+            ("hottest", int_text_map(&hottest)),
+            ("reads", each(|heat| heat.reads)),
+            ("seconds", double(minute.millis as f64 / 1000.0)),
+            ("weights", each(Heat::weight)),
+            ("writes", each(|heat| heat.writes)),
+        ]);
+    }
+}
+
+/// What each of the hottest partitions of the last hour did in each of its minutes; the newest minute is the first of a list.
+pub(super) fn hot_history(filler: &mut Filler<'_>, catalogue: &Catalogue, live: Option<Arc<dyn Live>>) {
+    let Some(live) = live else { return };
+    let minutes = live.heat_map();
+    let hour = live.hot_partitions(Window::Hour);
+    let places = hour.keys.iter().filter_map(|key| Some((key, place(catalogue, key.table)?)));
+    for (rank, (key, place)) in (1..).zip(places.take(HISTORY_MAX)) {
+        let found = |minute: &'_ Slot| {
+            let same = |other: &&HotKey| other.table == key.table && other.key == key.key;
+            minute.keys.iter().find(same).map(|key| key.load).unwrap_or_default()
+        };
+        let loads: Vec<(Load, &Slot)> = minutes.iter().rev().map(|minute| (found(minute), minute)).collect();
+        let each = |of: fn(&Load) -> u64| {
+            let rates = loads.iter().map(|(load, minute)| per_second(of(load), minute).round() as i64);
+            bigint_list(rates)
+        };
+        filler.row(&[
+            ("window", text(Window::Hour.word())),
+            ("rank", int(rank)),
+            ("bytes_per_s", each(|load| load.bytes)),
+            ("keyspace_name", text(place.keyspace)),
+            ("partition_key", text(place.key_text(&key.key))),
+            ("partition_token", bigint(key.token)),
+            ("reads_per_s", each(|load| load.reads)),
+            ("table_name", text(place.name)),
+            ("writes_per_s", each(|load| load.writes)),
         ]);
     }
 }
@@ -141,7 +197,7 @@ pub(super) fn table_load(filler: &mut Filler<'_>, catalogue: &Catalogue, live: O
             let mut keys: Vec<&HotKey> = slot.keys.iter().filter(|key| key.table == *id).collect();
             keys.sort_by_key(|key| std::cmp::Reverse(key.load.operations()));
             let top = |count: usize| {
-                double(share(keys.iter().take(count).map(|key| key.load.operations()).sum(), load))
+                double(key_share(keys.iter().take(count).map(|key| key.load.operations()).sum(), load))
             };
             let mut cells = vec![
                 ("keyspace_name", text(place.keyspace)),
@@ -150,7 +206,7 @@ pub(super) fn table_load(filler: &mut Filler<'_>, catalogue: &Catalogue, live: O
                 ("top_1", top(1)),
                 ("top_10", top(10)),
                 ("top_100", top(100)),
-                ("finding", finding(&place, keys.first().copied(), load, &slot).and_then(text)),
+                ("finding", finding(&place, keys.first().copied(), &slot).and_then(text)),
             ];
             cells.extend(rates(load, &slot));
             filler.row(&cells);
@@ -158,21 +214,12 @@ pub(super) fn table_load(filler: &mut Filler<'_>, catalogue: &Catalogue, live: O
     }
 }
 
-/// What to do about a partition that takes too much of a busy table.
-fn finding(place: &Place<'_>, hottest: Option<&HotKey>, load: &Load, slot: &Slot) -> Option<String> {
-    let hottest = hottest?;
-    let share = share(hottest.load.operations(), load);
-    if share < SHARE_MAX || per_second(load.operations(), slot) < BUSY_PER_SECOND {
-        return None;
-    }
-    let (key, percent) = (place.key_text(&hottest.key), (share * 100.0).round());
-    let advice = if hottest.load.writes > hottest.load.reads {
-        "spread its rows over a bucket column in the partition key"
-    } else {
-        "keep a copy of what is read so often in the application, or spread it over several keys"
-    };
+/// What to do about a partition that takes too much of a busy table, in one sentence.
+fn finding(place: &Place<'_>, hottest: Option<&HotKey>, slot: &Slot) -> Option<String> {
+    let (key, share, advice) = hot_partition(place, hottest, slot)?;
+    let (name, percent) = (place.key_text(&key.key), (share * 100.0).round());
     Some(format!(
-        "no number of machines will help: partition {key} takes {percent} % of the operations on {}.{}; {advice}",
+        "no number of machines will help: partition {name} takes {percent} % of the operations on {}.{}; {advice}",
         place.keyspace, place.name
     ))
 }

@@ -5,21 +5,25 @@
 
 mod cells;
 mod definitions;
+mod findings;
 mod heat;
+mod judge;
 mod local;
 mod node;
 mod patterns;
 mod projections;
 mod rows;
 mod schema_rows;
+mod sizes;
 #[cfg(test)]
 mod tests;
 mod views;
 
 pub use definitions::with_system_keyspaces;
+pub use findings::{Finding, Seen as SeenForFindings, Standing, findings};
 pub use heat::key_text;
+pub use judge::{Evidence, Judged, Number, Status, judge};
 pub use node::{AuditInfo, ClientInfo, Live, NodeInfo, PreparedInfo};
-pub use patterns::{Judged, Status, judge};
 
 use database::catalogue::SharedCatalogue;
 use query::{QueryError, VirtualTables};
@@ -75,8 +79,17 @@ impl VirtualTables for SystemTables {
             }
             ("system_views", "audit") => views::audit(&mut filler, self.live()),
             ("system_views", "clients") => views::clients(&mut filler, self.live()),
-            ("system_views", "heat_map") => heat::heat_map(&mut filler, self.live()),
             ("system_views", "jobs") => views::jobs(&mut filler, self.shared.jobs()),
+            ("system_views", "heat_map") => heat::heat_map(&mut filler, &catalogue, self.live()),
+            ("system_views", "hot_history") => heat::hot_history(&mut filler, &catalogue, self.live()),
+            ("system_views", "access_pattern_numbers") => {
+                patterns::pattern_numbers(&mut filler, &catalogue, self.live());
+            }
+            ("system_views", "findings") => findings::rows(&mut filler, self.live()),
+            ("system_views", "largest_partitions") => {
+                sizes::largest_partitions(&mut filler, &catalogue, self.live());
+            }
+            ("system_views", "table_sizes") => sizes::table_sizes(&mut filler, &catalogue, self.live()),
             ("system_views", "hot_partitions") => heat::hot_partitions(&mut filler, &catalogue, self.live()),
             ("system_views", "table_load") => heat::table_load(&mut filler, &catalogue, self.live()),
             ("system_views", "unmatched_statements") => {

@@ -1,7 +1,8 @@
 //! What the server knows about itself and its clients, as the system tables need it.
 
+use super::findings::Standing;
 use database::traffic::Seen;
-use observe::{Slot, Window};
+use observe::{Slot, TableSize, Window};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -113,17 +114,21 @@ pub trait Live: Send + Sync {
     fn traffic(&self) -> Vec<Seen> {
         Vec::new()
     }
-    /// Since when (milliseconds) a declared number of a pattern is exceeded.
-    fn breached_since(&self, _keyspace: &str, _pattern: &str) -> Option<i64> {
+    /// Since when (milliseconds) this number of a pattern is exceeded, or any.
+    fn breached_since(&self, _keyspace: &str, _pattern: &str, _number: Option<&str>) -> Option<i64> {
         None
     }
-    /// Weight by range of tokens of each minute, the oldest first.
-    fn heat_map(&self) -> Vec<Vec<u64>> {
+    /// What is wrong now.
+    fn findings(&self) -> Vec<Standing> {
         Vec::new()
     }
-    /// Rows and bytes that a table, view or index has, by its id; a row in several files counts as often until they are merged.
-    fn table_size(&self, _id: u32) -> Option<(u64, u64)> {
-        None
+    /// How large tables are, by id.
+    fn table_sizes(&self) -> BTreeMap<u32, TableSize> {
+        BTreeMap::new()
+    }
+    /// What went where in each minute of the last hour, the oldest first.
+    fn heat_map(&self) -> Vec<Slot> {
+        Vec::new()
     }
     /// Which partitions the work went to.
     fn hot_partitions(&self, _: Window) -> Slot {

@@ -1,205 +1,148 @@
-//! Declared access patterns beside what is really asked: which statements are instances of which pattern, whether the
-//! declared numbers hold, and which statements nobody has declared.
+//! Declared access patterns beside what is really asked, as tables: how each pattern stands, number by number, and the statements
+//! that nobody has declared.
 
 use super::cells::*;
+use super::judge::{Evidence, Judged, judge};
 use super::node::Live;
 use super::rows::Filler;
-use crate::bind::Scope;
 use crate::ddl::bind_fault;
+use crate::declared::{declaration, name_for, pattern_shape};
 use crate::describe::pattern_text;
-use crate::prepared::Prepared;
-use database::shape::{Shape, Verb};
-use database::traffic::{Seen, quantile_millis};
-use model::types::quote_identifier;
-use observe::Snapshot;
-use schema::{AccessPattern, Catalogue};
+use database::shape::Shape;
+use database::traffic::Seen;
+use rt::{Clock, SystemClock};
+use schema::Catalogue;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// This close to a declared number is near it.
-const NEAR: f64 = 0.8;
-
-/// How a pattern stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Status {
-    /// Nobody has asked.
-    Unseen,
-    Within,
-    Near,
-    Breached,
+/// Every pattern as it stands now.
+fn standing(catalogue: &Catalogue, live: &dyn Live) -> Vec<Judged> {
+    let (traffic, sizes) = (live.traffic(), live.table_sizes());
+    judge(&Evidence { catalogue, traffic: &traffic, sizes: &sizes, now_micros: SystemClock.micros() })
 }
 
-impl Status {
-    pub fn word(self) -> &'static str {
-        match self {
-            Status::Unseen => "unseen",
-            Status::Within => "within",
-            Status::Near => "near",
-            Status::Breached => "breached",
-        }
+struct Nobody;
+
+impl Live for Nobody {
+    fn clients(&self) -> Vec<super::ClientInfo> {
+        Vec::new()
     }
-}
 
-/// A pattern with all that was seen of it.
-#[derive(Clone, Debug)]
-pub struct Judged {
-    pub keyspace: Arc<str>,
-    pub name: Arc<str>,
-    pub status: Status,
-    /// Each declared number beside the one that was seen.
-    pub detail: Vec<String>,
-    pub calls: u64,
-    pub errors: u64,
-    pub throttled: u64,
-    pub rows: u64,
-    pub bytes: u64,
-    pub rate: f64,
-    pub peak: f64,
-    pub p99_millis: f64,
-}
-
-/// The shape that a pattern declares; `None` while the schema does not serve it.
-fn shape_of(catalogue: &Catalogue, keyspace: &str, pattern: &AccessPattern) -> Option<Shape> {
-    let scope = Scope { catalogue, keyspace: Some(keyspace) };
-    let prepared = Prepared::new(scope, &pattern.statement, 0).ok()?;
-    prepared.shapes.into_iter().next().map(|shaped| shaped.shape)
-}
-
-/// The patterns of the catalogue, each with the traffic that is an instance of it.
-pub fn judge(catalogue: &Catalogue, traffic: &[Seen]) -> Vec<Judged> {
-    let mut found = Vec::new();
-    for keyspace in catalogue.keyspaces.values() {
-        for pattern in keyspace.patterns.values() {
-            let shape = shape_of(catalogue, &keyspace.name, pattern);
-            let is_instance = |seen: &&Seen| {
-                seen.shape
-                    .as_ref()
-                    .zip(shape.as_ref())
-                    .is_some_and(|(seen, shape)| seen.is_instance_of(shape))
-            };
-            found.push(judged(&keyspace.name, pattern, traffic.iter().filter(is_instance)));
-        }
-    }
-    found
-}
-
-fn judged<'s>(
-    keyspace: &Arc<str>,
-    pattern: &AccessPattern,
-    traffic: impl Iterator<Item = &'s Seen>,
-) -> Judged {
-    let mut sum = Judged {
-        keyspace: keyspace.clone(),
-        name: pattern.name.clone(),
-        status: Status::Unseen,
-        detail: Vec::new(),
-        calls: 0,
-        errors: 0,
-        throttled: 0,
-        rows: 0,
-        bytes: 0,
-        rate: 0.0,
-        peak: 0.0,
-        p99_millis: 0.0,
-    };
-    let mut micros: Vec<Snapshot> = Vec::new();
-    for seen in traffic {
-        sum.calls += seen.calls;
-        sum.errors += seen.errors;
-        sum.throttled += seen.refused;
-        sum.rows += seen.rows;
-        sum.bytes += seen.bytes;
-        sum.rate += seen.rate;
-        sum.peak += seen.peak;
-        micros.extend(seen.micros.iter().cloned());
-    }
-    if sum.calls == 0 {
-        return sum;
-    }
-    sum.p99_millis = quantile_millis(&micros, 0.99);
-    sum.status = Status::Within;
-    let observed =
-        [("peak_rate", Some(sum.peak)), ("p99_ms", Some(sum.p99_millis)), ("row_bytes", sum.row_bytes())];
-    for (name, observed) in observed {
-        let declared = pattern.settings.get(name).and_then(|declared| declared.parse::<f64>().ok());
-        let (Some(declared), Some(observed)) = (declared, observed) else { continue };
-        let status = match observed {
-            observed if observed > declared => Status::Breached,
-            observed if observed > declared * NEAR => Status::Near,
-            _ => Status::Within,
-        };
-        sum.status = sum.status.max(status);
-        sum.detail.push(format!("{name} {observed:.1} of {declared}: {}", status.word()));
-    }
-    sum
-}
-
-impl Judged {
-    fn row_bytes(&self) -> Option<f64> {
-        (self.rows > 0).then(|| self.bytes as f64 / self.rows as f64)
+    fn prepared(&self) -> Vec<super::PreparedInfo> {
+        Vec::new()
     }
 }
 
 /// The declared patterns and how they stand; `problem` says why the schema does not serve one, and is null where it does.
 pub(super) fn access_patterns(filler: &mut Filler<'_>, catalogue: &Catalogue, live: Option<Arc<dyn Live>>) {
-    let traffic = live.as_ref().map(|live| live.traffic()).unwrap_or_default();
-    for judged in judge(catalogue, &traffic) {
+    let live = live.unwrap_or_else(|| Arc::new(Nobody));
+    for judged in standing(catalogue, &*live) {
         let keyspace = catalogue.keyspace(&judged.keyspace);
         let Some(pattern) = keyspace.and_then(|keyspace| keyspace.patterns.get(&*judged.name)) else {
             continue;
         };
         let problem = bind_fault(catalogue, &judged.keyspace, &pattern.statement);
-        let since = live.as_ref().and_then(|live| live.breached_since(&judged.keyspace, &judged.name));
-        let detail = (!judged.detail.is_empty()).then(|| judged.detail.join("; "));
+        let since = live.breached_since(&judged.keyspace, &judged.name, None);
+        let texts: Vec<String> = judged.numbers.iter().map(|number| number.text()).collect();
+        let observed = |name: &str| {
+            let number = judged.numbers.iter().find(|number| number.name == name);
+            number.and_then(|number| number.observed).and_then(double)
+        };
+        let each = |count: u64| double(per_call(count, judged.calls));
+        let row_bytes = (judged.rows > 0).then(|| judged.bytes as f64 / judged.rows as f64);
         filler.row(&[
             ("keyspace_name", text(&judged.keyspace)),
             ("pattern_name", text(&judged.name)),
             ("breached_since", since.and_then(timestamp)),
+            ("bytes_per_call", each(judged.bytes)),
+            ("cache_misses_per_call", each(judged.work.blocks_read)),
             ("calls", bigint(judged.calls as i64)),
             ("create_statement", text(pattern_text(&judged.keyspace, pattern))),
-            ("detail", detail.and_then(text)),
+            ("detail", (!texts.is_empty()).then(|| texts.join("; ")).and_then(text)),
             ("errors", bigint(judged.errors as i64)),
+            ("freshness_s_observed", observed("freshness")),
+            ("p50_ms_observed", double(judged.p50_millis)),
             ("p99_ms_observed", double(judged.p99_millis)),
+            ("partitions_per_call", judged.partitions.and_then(each)),
             ("peak_rate_observed", double(judged.peak)),
             ("problem", problem.and_then(|fault| text(fault.to_string()))),
             ("rate", double(judged.rate)),
-            ("row_bytes_observed", judged.row_bytes().and_then(double)),
-            ("rows_per_call", double(per_call(judged.rows, judged.calls))),
+            ("retention_days_observed", observed("retention")),
+            ("row_bytes_observed", row_bytes.and_then(double)),
+            ("rows_examined_per_call", each(judged.work.rows)),
+            ("rows_per_call", each(judged.rows)),
+            ("rows_per_partition_observed", observed("rows_per_partition")),
             ("settings", text_map(&pattern.settings)),
             ("statement", text(&pattern.statement)),
             ("status", text(judged.status.word())),
+            ("table_name", judged.table.as_ref().and_then(text)),
             ("throttled", bigint(judged.throttled as i64)),
+            ("tombstones_per_call", each(judged.work.tombstones)),
         ]);
     }
 }
 
+/// Each declared number beside what was seen.
+pub(super) fn pattern_numbers(filler: &mut Filler<'_>, catalogue: &Catalogue, live: Option<Arc<dyn Live>>) {
+    let live = live.unwrap_or_else(|| Arc::new(Nobody));
+    for judged in standing(catalogue, &*live) {
+        for number in &judged.numbers {
+            let since = live.breached_since(&judged.keyspace, &judged.name, Some(number.name));
+            filler.row(&[
+                ("keyspace_name", text(&judged.keyspace)),
+                ("pattern_name", text(&judged.name)),
+                ("number", text(number.name)),
+                ("breached_since", since.and_then(timestamp)),
+                ("declared", double(number.declared)),
+                ("observed", number.observed.and_then(double)),
+                ("status", text(number.status.word())),
+                ("unit", text(number.unit)),
+            ]);
+        }
+    }
+}
+
+/// Statements of clients that are an instance of no pattern.
+pub(super) fn strangers(catalogue: &Catalogue, traffic: Vec<Seen>) -> Vec<Seen> {
+    let mut patterns: Vec<Shape> = Vec::new();
+    for keyspace in catalogue.keyspaces.values() {
+        let shapes = keyspace.patterns.values().filter_map(|p| pattern_shape(catalogue, &keyspace.name, p));
+        patterns.extend(shapes);
+    }
+    let is_stranger = |seen: &Seen| {
+        let Some(shape) = &seen.shape else { return true };
+        let of_system = shape.keyspace.starts_with("system")
+            || catalogue
+                .table(&shape.keyspace, &shape.table)
+                .is_some_and(|table| table.kind != schema::TableKind::Stored);
+        !of_system && !patterns.iter().any(|pattern| shape.is_instance_of(pattern))
+    };
+    traffic.into_iter().filter(is_stranger).collect()
+}
+
 /// Statements that are an instance of no pattern, with the one that would declare them.
 pub(super) fn unmatched(filler: &mut Filler<'_>, catalogue: &Catalogue, live: Option<Arc<dyn Live>>) {
-    let mut patterns: Vec<Shape> = Vec::new();
     let mut names = Names::default();
     for keyspace in catalogue.keyspaces.values() {
         let taken = keyspace.patterns.keys().map(|name| (keyspace.name.to_string(), name.to_string()));
         names.0.extend(taken);
-        patterns.extend(keyspace.patterns.values().filter_map(|p| shape_of(catalogue, &keyspace.name, p)));
     }
-    for seen in live.map(|live| live.traffic()).unwrap_or_default() {
+    let traffic = live.map(|live| live.traffic()).unwrap_or_default();
+    for seen in strangers(catalogue, traffic) {
         let shape = seen.shape.as_ref();
         let (keyspace, table) = shape.map_or(("", ""), |shape| (&*shape.keyspace, &*shape.table));
-        let of_system =
-            catalogue.table(keyspace, table).is_some_and(|table| table.kind != schema::TableKind::Stored);
-        let matched = shape.is_some_and(|shape| patterns.iter().any(|pattern| shape.is_instance_of(pattern)));
-        if matched || of_system || keyspace.starts_with("system") {
-            continue;
-        }
         filler.row(&[
             ("keyspace_name", text(keyspace)),
             ("table_name", text(table)),
             ("statement", text(&seen.statement)),
+            ("bytes_per_call", double(per_call(seen.bytes, seen.calls))),
             ("calls", bigint(seen.calls as i64)),
-            ("class", text(seen.class.word())),
-            ("declare", shape.and_then(|shape| text(declaration(shape, &seen, &mut names)))),
+            ("class", text(seen.class.bound())),
+            ("declare", shape.and_then(|shape| text(declared_as(shape, &seen, &mut names)))),
             ("errors", bigint(seen.errors as i64)),
+            ("example", text(&seen.example)),
             ("p99_ms", double(seen.p99_millis())),
+            ("partitions_per_call", double(per_call(seen.work.partitions, seen.calls))),
             ("peak_rate", double(seen.peak)),
             ("rate", double(seen.rate)),
             ("rows_per_call", double(per_call(seen.rows, seen.calls))),
@@ -226,25 +169,12 @@ impl Names {
 }
 
 /// The statement that declares a pattern of this shape, with the numbers that were seen.
-fn declaration(shape: &Shape, seen: &Seen, names: &mut Names) -> String {
-    let verb = match shape.verb {
-        Verb::Select => "read",
-        Verb::Insert => "insert",
-        Verb::Update => "update",
-        Verb::Delete => "delete",
-    };
-    let mut name = format!("{verb}_{}", shape.table);
-    for (at, (column, _)) in shape.restricted.iter().enumerate() {
-        name += if at == 0 { "_by_" } else { "_" };
-        name.extend(column.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_'));
+fn declared_as(shape: &Shape, seen: &Seen, names: &mut Names) -> String {
+    let name = names.free(&shape.keyspace, name_for(shape));
+    let (rate, p99) = (seen.peak.max(1.0).ceil(), seen.p99_millis().max(1.0).ceil());
+    let mut numbers = format!(" WITH peak_rate = {rate} AND p99_ms = {p99}");
+    if let Some(row_bytes) = seen.bytes.checked_div(seen.rows) {
+        numbers += &format!(" AND row_bytes = {}", row_bytes.max(1));
     }
-    name.truncate(48);
-    let rate = seen.peak.max(1.0).ceil();
-    let name = names.free(&shape.keyspace, name);
-    let (keyspace, name) = (quote_identifier(&shape.keyspace), quote_identifier(&name));
-    let p99 = seen.p99_millis().max(1.0).ceil();
-    format!(
-        "CREATE ACCESS PATTERN {keyspace}.{name} AS {} WITH peak_rate = {rate} AND p99_ms = {p99};",
-        seen.statement
-    )
+    declaration(shape, &name, &seen.statement, &numbers)
 }

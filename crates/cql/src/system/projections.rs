@@ -25,6 +25,7 @@ pub(super) fn projections(
     shared: &SharedCatalogue,
     live: Option<Arc<dyn Live>>,
 ) {
+    let sizes = live.map(|live| live.table_sizes()).unwrap_or_default();
     for table in catalogue.tables() {
         for copy in copies(table) {
             let job = shared.jobs().find(copy.id.into());
@@ -38,12 +39,12 @@ pub(super) fn projections(
             let report = shared.jobs().list().into_iter().find(|report| report.id == u64::from(copy.id));
             let progress = if copy.is_built { 1.0 } else { report.map_or(0.0, |report| report.progress) };
             let check = shared.jobs().last_check(copy.id);
-            let size = live.as_ref().and_then(|live| live.table_size(copy.id));
+            let size = sizes.get(&copy.id);
             filler.row(&[
                 ("keyspace_name", text(&table.keyspace)),
                 ("base_table", text(copy.base)),
                 ("name", text(copy.name)),
-                ("bytes", size.and_then(|(_, bytes)| bigint(bytes as i64))),
+                ("bytes", size.and_then(|size| bigint(size.bytes as i64))),
                 ("drift", check.and_then(|check| bigint((check.missing + check.extra + check.stale) as i64))),
                 ("freshness", text("atomic")),
                 ("job", job.filter(|_| !copy.is_built).and_then(|job| bigint(job.id as i64))),
@@ -53,7 +54,7 @@ pub(super) fn projections(
                 ("last_check", check.and_then(|check| timestamp(check.at_micros / 1_000))),
                 ("owner", copy.owner.and_then(text)),
                 ("progress", double(progress)),
-                ("rows", size.and_then(|(rows, _)| bigint(rows as i64))),
+                ("rows", size.and_then(|size| bigint(size.rows as i64))),
                 ("state", text(state)),
             ]);
         }

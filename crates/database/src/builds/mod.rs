@@ -360,6 +360,7 @@ async fn fill<S: Store>(
             now_seconds: target.reads_at(now_seconds),
             scan_limit: SCAN_ENTRIES,
             tombstone_limit: u64::MAX,
+            account: Default::default(),
         };
         let next = match store.read(&read, &mut page).await?.end {
             ReadEnd::Complete => None,

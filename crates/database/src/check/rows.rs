@@ -20,6 +20,7 @@ fn read(table: TableId, partitions: Partitions, slices: Vec<Slice>, now_seconds:
         now_seconds,
         scan_limit: SCAN_ENTRIES,
         tombstone_limit: u64::MAX,
+        account: Default::default(),
     }
 }
 

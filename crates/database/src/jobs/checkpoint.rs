@@ -82,6 +82,7 @@ impl Checkpoints {
             now_seconds: 0,
             scan_limit: u64::MAX,
             tombstone_limit: u64::MAX,
+            account: Default::default(),
         };
         let mut found = Found { checkpoints: *self, saved: None };
         store.read(&read, &mut found).await?;

@@ -193,9 +193,9 @@ impl Job {
             let limit = self.standing().rows_per_second;
             let Some(limit) = limit.filter(|limit| *limit > 0) else { return };
             let wait = Duration::from_secs_f64(owed / f64::from(limit)).min(NAP);
-            owed -= wait.as_secs_f64() * f64::from(limit);
             tokio::select! {
-                () = tokio::time::sleep(wait) => {}
+                () = tokio::time::sleep(wait) => owed -= wait.as_secs_f64() * f64::from(limit),
+                // Perhaps another limit.
                 () = self.changed.notified() => {}
             }
             if owed < 1.0 || self.turn() != Turn::GoOn {

@@ -119,6 +119,7 @@ pub fn all_rows(table: TableId, now_seconds: u32) -> Read {
         now_seconds,
         scan_limit: ENTRIES_PER_TURN,
         tombstone_limit: u64::MAX,
+        account: Default::default(),
     }
 }
 

@@ -162,6 +162,7 @@ pub(super) fn one_row(table: TableId, place: &Place, now_seconds: u32) -> Read {
         now_seconds,
         scan_limit: u64::MAX,
         tombstone_limit: u64::MAX,
+        account: Default::default(),
     }
 }
 

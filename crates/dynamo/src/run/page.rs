@@ -224,6 +224,7 @@ impl<S: Store> Dynamo<S> {
             now_seconds,
             scan_limit: ENTRIES_PER_TURN,
             tombstone_limit: u64::MAX,
+            account: Default::default(),
         };
         if plan.slice.is_empty() {
             return Ok(Page::default());

@@ -54,6 +54,7 @@ impl<S: Store> Dynamo<S> {
             now_seconds: caller.now_seconds(),
             scan_limit: ENTRIES_PER_TURN,
             tombstone_limit: u64::MAX,
+            account: Default::default(),
         };
         let mut nearest = Nearest {
             search,

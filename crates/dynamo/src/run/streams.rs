@@ -280,6 +280,7 @@ fn records_read(store: TableId, start: u128, end: u128, now_seconds: u32) -> Rea
         now_seconds,
         scan_limit: ENTRIES_PER_TURN,
         tombstone_limit: u64::MAX,
+        account: Default::default(),
     }
 }
 

@@ -95,6 +95,12 @@ impl BlockCache {
         self.blocks.borrow_mut().retain(|key, _| key.file != file);
     }
 
+    /// (hits, misses) so far.
+    #[inline]
+    pub fn looked_up(&self) -> (u64, u64) {
+        (self.hits.get(), self.misses.get())
+    }
+
     pub fn counts(&self) -> CacheCounts {
         let blocks = self.blocks.borrow();
         CacheCounts {

@@ -210,6 +210,7 @@ pub fn read_all(now_seconds: u32) -> Read {
         now_seconds,
         scan_limit: u64::MAX,
         tombstone_limit: u64::MAX,
+        account: Default::default(),
     }
 }
 

@@ -25,7 +25,7 @@ use tokio::sync::oneshot;
 /// A running engine. Cheap to clone, usable from any thread.
 #[derive(Clone)]
 pub struct Engine {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     inner: Arc<Mutex<Inner>>,
 }
 
@@ -262,17 +262,16 @@ impl Engine {
             .unwrap_or_default()
     }
 
-    /// Weight by range of tokens (see [`observe::HEAT_RANGES`]) of each minute of the last hour, the oldest first.
-    pub fn heat_map(&self) -> Vec<Vec<u64>> {
-        let mut sum: Vec<Vec<u64>> = Vec::new();
-        for mut shard in self.heat_of(Windows::heat) {
+    /// What went where in each minute of the last hour, the oldest first.
+    pub fn heat_map(&self) -> Vec<Slot> {
+        let mut sum: Vec<Slot> = Vec::new();
+        for mut shard in self.heat_of(Windows::minutes) {
             // Shards begin at the same time, but for moments: their newest minutes belong together.
             let (longer, shorter) =
                 if shard.len() > sum.len() { (&mut shard, &mut sum) } else { (&mut sum, &mut shard) };
             let offset = longer.len() - shorter.len();
-            for (minute, part) in longer[offset..].iter_mut().zip(shorter.iter()) {
-                minute.resize(minute.len().max(part.len()), 0);
-                minute.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+            for (minute, part) in longer[offset..].iter_mut().zip(shorter.drain(..)) {
+                minute.join(part);
             }
             sum = std::mem::take(longer);
         }

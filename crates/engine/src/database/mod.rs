@@ -11,6 +11,7 @@ mod options;
 pub(crate) mod replace;
 mod replay;
 pub(crate) mod shared;
+mod sizes;
 mod snapshot;
 mod verify;
 

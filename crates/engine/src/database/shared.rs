@@ -9,6 +9,7 @@ use crate::log::Log;
 use crate::manifest::{FileId, Manifest};
 use crate::metrics::Metrics;
 use crate::shard::Errand;
+use crate::statistics::TableStatistics;
 use crate::table::Table;
 use observe::Windows;
 use rt::{Clock, Disk, Mail};
@@ -38,6 +39,8 @@ pub(crate) struct Shared {
     pub cache_counts: Vec<Mutex<CacheCounts>>,
     /// Which partitions were hot on each shard, as of some moment ago.
     pub heat: Vec<Mutex<Windows>>,
+    /// How large the tables of each shard were, likewise.
+    pub sizes: Vec<Mutex<Vec<(u32, TableStatistics)>>>,
 }
 
 impl Shared {

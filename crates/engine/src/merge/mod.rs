@@ -37,15 +37,15 @@ pub struct Sources<'a> {
 /// Executes a read. When it pauses inside a partition, `partition_end` is not called: the partition
 /// has not ended, and resuming announces it again.
 pub fn read(sources: &Sources<'_>, read: &Read, sink: &mut dyn Sink) -> Result<ReadOutcome, StoreError> {
-    read_counted(sources, read, sink).map(|(outcome, _)| outcome)
+    read_counted(sources, read, sink).map(|(outcome, ..)| outcome)
 }
 
-/// The same, with how much work it was.
+/// The same, with how much work it was and how many partitions were looked at.
 pub fn read_counted(
     sources: &Sources<'_>,
     read: &Read,
     sink: &mut dyn Sink,
-) -> Result<(ReadOutcome, Load), StoreError> {
+) -> Result<(ReadOutcome, Load, u64), StoreError> {
     let mut reader = PartitionReader::new(read, sink);
     let end = match &read.partitions {
         Partitions::One(key) => read_one(sources, key, &mut reader)?,
@@ -53,7 +53,7 @@ pub fn read_counted(
     };
     let ((rows, bytes), tombstones) = (reader.work(), reader.tombstones());
     let load = Load { reads: 1, rows, bytes, tombstones, ..Load::default() };
-    Ok((ReadOutcome { end, tombstones }, load))
+    Ok((ReadOutcome { end, tombstones }, load, reader.partitions()))
 }
 
 fn read_one(

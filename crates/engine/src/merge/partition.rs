@@ -37,6 +37,9 @@ pub(super) struct PartitionReader<'r> {
     /// Of rows that were delivered.
     bytes: u64,
     tombstones: u64,
+    partitions: u64,
+    /// Ends of partitions, which count as scanned.
+    ends: u64,
 }
 
 /// Inside one partition: what lies over its rows.
@@ -71,7 +74,14 @@ impl<'r> PartitionReader<'r> {
             scanned: 0,
             bytes: 0,
             tombstones: 0,
+            partitions: 0,
+            ends: 0,
         }
+    }
+
+    /// That were looked at.
+    pub fn partitions(&self) -> u64 {
+        self.partitions
     }
 
     pub fn tombstones(&self) -> u64 {
@@ -80,7 +90,7 @@ impl<'r> PartitionReader<'r> {
 
     /// (entries that were looked at, bytes that were delivered)
     pub fn work(&self) -> (u64, u64) {
-        (self.scanned, self.bytes)
+        (self.scanned - self.ends, self.bytes)
     }
 
     /// Whether the whole partition lies behind the position the read resumes from.
@@ -96,6 +106,7 @@ impl<'r> PartitionReader<'r> {
 
     /// Delivers one partition; every input stands in it.
     pub fn deliver(&mut self, key: &PartitionKey, inputs: &mut [Input<'_>]) -> Result<Step, StoreError> {
+        self.partitions += 1;
         match self.sink.partition(key) {
             Flow::Stop => return Ok(Step::Stop),
             Flow::NextPartition => return Ok(self.end(key)),
@@ -116,6 +127,7 @@ impl<'r> PartitionReader<'r> {
         }
         // A partition costs something even if it holds no row.
         self.scanned += 1;
+        self.ends += 1;
         if self.scanned >= self.read.scan_limit {
             return Step::Pause(Position { key: key.clone(), clustering: None });
         }

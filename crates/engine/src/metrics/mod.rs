@@ -29,6 +29,7 @@ observe::metrics! {
         pub jobs_waiting: level("partita_background_jobs", "Flushes and compactions waiting or running"),
         pub commits: counter("partita_commits_total", "Commits"),
         pub conditional_commits: counter("partita_conditional_commits_total", "Conditional commits"),
+        pub conditions_refused: counter("partita_conditional_failures_total", "Conditional commits whose condition did not hold"),
         pub commits_overloaded: counter("partita_commits_overloaded_total", "Commits refused because flushing cannot keep up"),
         pub reads: counter("partita_reads_total", "Reads"),
     }

@@ -99,6 +99,7 @@ fn decide_partition(
     }
     if !holds {
         shard.heat.refused(table, key);
+        shard.shared.metrics.conditions_refused.add(1);
     }
     let static_row = current.payload(&RowPosition::Static).cloned();
     Ok(CheckedPartition { holds, key: key.clone(), static_row, rows })

@@ -56,7 +56,10 @@ impl Heat {
 impl Shard {
     /// Lets other threads see what was counted; ends the slot when it is over.
     pub fn show_heat(&self, now_millis: u64) {
-        let since = self.heat.since_millis.get().unwrap_or(now_millis);
+        let since = self.heat.since_millis.get().unwrap_or_else(|| {
+            self.show_sizes();
+            now_millis
+        });
         let millis = now_millis.saturating_sub(since);
         let mut hot = self.heat.hot.borrow_mut();
         let Some(windows) = self.shared.heat.get(self.index) else { return };
@@ -64,6 +67,8 @@ impl Shard {
         if millis >= SLOT_MILLIS {
             windows.push(hot.take(millis, KEYS_MAX));
             self.heat.since_millis.set(Some(now_millis));
+            drop(windows);
+            self.show_sizes();
         } else {
             windows.show(hot.look(millis, KEYS_MAX));
             self.heat.since_millis.set(Some(since));

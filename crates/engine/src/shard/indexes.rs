@@ -39,6 +39,7 @@ impl Shard {
                 now_seconds,
                 scan_limit: OBSOLETE_SCAN_MAX,
                 tombstone_limit: u64::MAX,
+                account: Default::default(),
             };
             self.read(&read, &mut old)?;
         }

@@ -18,6 +18,7 @@ mod operations;
 mod projections;
 mod reads;
 mod room;
+mod sizes;
 mod tables;
 mod transactions;
 mod views;

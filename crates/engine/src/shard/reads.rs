@@ -7,7 +7,8 @@ use model::deletion::Deletion;
 use model::key::PartitionKey;
 use model::merge::RowMerger;
 use model::row::RowView;
-use store::{Flow, Partitions, Read, ReadOutcome, RowPosition, Sink, Slice, StoreError, TableId};
+use observe::Load;
+use store::{Flow, Partitions, Read, ReadOutcome, RowPosition, Sink, Slice, StoreError, TableId, Work};
 
 /// Sealed memtables that a reader keeps on its stack; there are rarely more than one or two.
 const SEALED_INLINE: usize = 7;
@@ -32,8 +33,23 @@ impl Shard {
                 &many
             };
             let sources = Sources { memtables, tables: &table.files, cache: Some(&self.cache) };
-            let (outcome, load) = merge::read_counted(&sources, read, sink)?;
+            let blocks = self.cache.looked_up();
+            let is_timed = read.account.0.as_ref().is_some_and(|account| account.is_timed());
+            let began = if is_timed { self.shared.clock.micros() } else { 0 };
+            let (outcome, load, partitions) = merge::read_counted(&sources, read, sink)?;
             self.heat.read(read, load);
+            if let Some(account) = &read.account.0 {
+                let (hits, misses) = self.cache.looked_up();
+                let Load { reads, rows, tombstones, bytes, .. } = load;
+                let (blocks_cached, blocks_read) = (hits - blocks.0, misses - blocks.1);
+                let nanos = match is_timed {
+                    true => (self.shared.clock.micros() - began).max(0) as u64 * 1000,
+                    false => 0,
+                };
+                let work =
+                    Work { reads, partitions, rows, tombstones, bytes, blocks_cached, blocks_read, nanos };
+                account.add(self.index, &work);
+            }
             Ok(outcome)
         })
     }
@@ -91,6 +107,7 @@ impl Shard {
             now_seconds,
             scan_limit: u64::MAX,
             tombstone_limit: u64::MAX,
+            account: Default::default(),
         };
         let mut rows = CurrentRows::default();
         self.read(&read, &mut rows)?;

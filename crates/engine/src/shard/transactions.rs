@@ -126,6 +126,7 @@ impl Shard {
             now_seconds,
             scan_limit: u64::MAX,
             tombstone_limit: u64::MAX,
+            account: Default::default(),
         };
         let mut one = One::default();
         self.read(&read, &mut one)?;

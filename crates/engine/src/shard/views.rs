@@ -37,6 +37,7 @@ impl Shard {
             now_seconds: NOTHING_EXPIRED,
             scan_limit: TOUCHED_MAX,
             tombstone_limit: u64::MAX,
+            account: Default::default(),
         };
         let mut then = Memtable::new();
         then.apply(mutation, 0);

@@ -117,6 +117,7 @@ async fn journal(store: &EmbeddedStore, up_to: i64) -> BTreeMap<Vec<u8>, String>
         now_seconds: NOW_SECONDS,
         scan_limit: 100,
         tombstone_limit: u64::MAX,
+        account: Default::default(),
     };
     while let ReadEnd::Paused(position) = store.read(&read, &mut records).await.unwrap().end {
         read.after = Some(position);

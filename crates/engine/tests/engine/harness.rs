@@ -202,6 +202,7 @@ pub fn read(table: TableId, partitions: Partitions, slices: Vec<Slice>) -> Read 
         now_seconds: NOW_SECONDS,
         scan_limit: u64::MAX,
         tombstone_limit: u64::MAX,
+        account: Default::default(),
     }
 }
 

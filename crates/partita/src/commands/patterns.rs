@@ -1,17 +1,22 @@
-//! `partita patterns`: what a running server is asked, as access patterns to keep, review and hold it to.
+//! `partita patterns`: what a running server is asked, or what a file asks, as access patterns to keep, review and hold it to.
 
 use super::Failure;
 use super::server_at::ServerAt;
 use clap::Args;
+use std::path::PathBuf;
 
 const HELP: &str = "\
 A review of an existing application in two commands, with its schema beside it:
   cqlsh -e 'DESCRIBE KEYSPACE app' > app.cql && partita patterns --keyspace app >> app.cql
-  partita review app.cql";
+  partita review app.cql
+Without a server: partita patterns schema.cql statements.cql";
 
 #[derive(Args)]
 #[command(after_help = HELP)]
 pub struct PatternsOptions {
+    /// Files with a schema and statements, read one behind the other; no server is asked then
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
     #[command(flatten)]
     server: ServerAt,
     /// Only of this keyspace
@@ -23,6 +28,9 @@ pub struct PatternsOptions {
 }
 
 pub fn run(options: &PatternsOptions) -> Result<(), Failure> {
+    if !options.files.is_empty() {
+        return from_files(options);
+    }
     let mut client = options.server.connect()?;
     let failed = |error: client::ClientError| Failure::Failed(error.to_string());
     let declared = client
@@ -59,5 +67,27 @@ pub fn run(options: &PatternsOptions) -> Result<(), Failure> {
     if count == 0 {
         eprintln!("{} has not been asked anything yet", options.server.name());
     }
+    Ok(())
+}
+
+fn from_files(options: &PatternsOptions) -> Result<(), Failure> {
+    let mut texts = Vec::with_capacity(options.files.len());
+    for path in &options.files {
+        let text = std::fs::read_to_string(path);
+        texts.push(text.map_err(|error| Failure::Failed(format!("{}: {error}", path.display())))?);
+    }
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let lesson = cql::learn::learn(&texts);
+    lesson.problems.iter().for_each(|problem| eprintln!("left out: {problem}"));
+    let mut shown = 0;
+    for learnt in &lesson.learnt {
+        let is_wanted = options.keyspace.as_deref().is_none_or(|only| learnt.keyspace == only);
+        if !is_wanted || (learnt.statements as u64) < options.calls {
+            continue;
+        }
+        shown += 1;
+        println!("-- {} statements, {}\n{}\n", learnt.statements, learnt.class, learnt.declare);
+    }
+    eprintln!("{shown} patterns; {} statements are declared already", lesson.declared);
     Ok(())
 }

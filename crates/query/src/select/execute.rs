@@ -123,6 +123,7 @@ fn first_read<S: Store>(plan: &SelectPlan, slices: Vec<Slice>, context: &Context
         now_seconds: context.request.now_seconds,
         scan_limit: context.limits.scan_entries,
         tombstone_limit: context.limits.tombstones_fail,
+        account: context.request.account(),
     }
 }
 

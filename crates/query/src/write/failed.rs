@@ -231,6 +231,7 @@ async fn first_row<S: Store>(
         now_seconds: ctx.request.now_seconds,
         scan_limit: u64::MAX,
         tombstone_limit: u64::MAX,
+        account: ctx.request.account(),
     };
     let columns = plan.table.living_columns();
     let mut first = FirstRow { now_seconds: read.now_seconds, regulars: looked.regulars, columns, row: None };

@@ -5,11 +5,11 @@ use crate::catalogue::Catalogue;
 use crate::change::{Applied, EffectKind, Setting, TargetKind};
 use crate::error::SchemaError;
 use crate::keyspace::{Keyspace, is_local_system_name};
-use crate::options::review;
+use crate::options::{patterns, review};
 use crate::properties::Properties;
 use crate::replication;
 
-const KNOWN: [&str; 4] = ["durable_writes", "replication", "review", "tablets"];
+const KNOWN: [&str; 6] = ["durable_writes", "patterns", "patterns_allow", "replication", "review", "tablets"];
 const NAME_CHARACTERS_MAX: usize = 48;
 
 pub(super) fn create(
@@ -112,6 +112,13 @@ fn set_plain(keyspace: &mut Keyspace, properties: &Properties) -> Result<(), Sch
     }
     if let Some(text) = properties.text("review")? {
         keyspace.review = review(text)?;
+    }
+    if let Some(text) = properties.text("patterns")? {
+        keyspace.patterns_mode = patterns(text)?;
+    }
+    if let Some(text) = properties.text("patterns_allow")? {
+        let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+        keyspace.patterns_allow = names.map(str::to_string).collect();
     }
     Ok(())
 }

@@ -31,6 +31,10 @@ pub(super) struct KeyspaceEntry {
     pub durable_writes: bool,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub review: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub patterns_mode: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub patterns_allow: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub types: Vec<TypeEntry>,
     #[serde(default)]

@@ -33,6 +33,8 @@ fn keyspace(entry: KeyspaceEntry) -> Result<Keyspace, String> {
     let mut keyspace = Keyspace::new(&entry.name, entry.replication);
     keyspace.durable_writes = entry.durable_writes;
     keyspace.review = entry.review;
+    keyspace.patterns_mode = entry.patterns_mode;
+    keyspace.patterns_allow = entry.patterns_allow;
     let (types, named) = types(&entry.name, &entry.types)?;
     keyspace.types = types;
     for table_entry in entry.tables {

@@ -49,6 +49,8 @@ fn keyspace_entry(keyspace: &Keyspace) -> KeyspaceEntry {
         replication: keyspace.replication.clone(),
         durable_writes: keyspace.durable_writes,
         review: keyspace.review.clone(),
+        patterns_mode: keyspace.patterns_mode.clone(),
+        patterns_allow: keyspace.patterns_allow.clone(),
         types: types.collect(),
         // Tables that are made up on reading have nothing to keep.
         tables: keyspace

@@ -11,7 +11,7 @@ mod tests;
 pub use compaction::CompactionPlan;
 pub use compression::CompressionPlan;
 pub use number::java_double;
-pub(crate) use parse::review;
+pub(crate) use parse::{patterns, review};
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

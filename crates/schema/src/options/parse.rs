@@ -195,6 +195,17 @@ pub(crate) fn review(text: &str) -> Result<String, SchemaError> {
     }
 }
 
+/// Our own option on keyspaces: what happens to statements of no declared access pattern.
+pub(crate) fn patterns(text: &str) -> Result<String, SchemaError> {
+    match text.to_ascii_lowercase().as_str() {
+        known @ ("enforce" | "warn" | "off") => Ok(known.to_string()),
+        _ => Err(SchemaError::Config(format!(
+            "Invalid value {text} for option 'patterns': use 'enforce' (refuse statements of no declared access pattern), \
+             'warn' or 'off' (the default)"
+        ))),
+    }
+}
+
 fn caching(asked: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, SchemaError> {
     let unknown: Vec<_> =
         asked.keys().filter(|k| !["keys", "rows_per_partition"].contains(&k.as_str())).cloned().collect();

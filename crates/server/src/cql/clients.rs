@@ -7,9 +7,9 @@ use crate::audit::{self, Outcome};
 use crate::metrics::Counter;
 use crate::shard::Shared;
 use cql::roles::without_secrets;
-use cql::system::{AuditInfo, ClientInfo, Live, PreparedInfo};
+use cql::system::{AuditInfo, ClientInfo, Live, PreparedInfo, Standing};
 use database::traffic::Seen;
-use observe::{Slot, Window};
+use observe::{Slot, TableSize, Window};
 use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -129,11 +129,19 @@ impl Live for LiveTables {
         self.0.traffic.all()
     }
 
-    fn breached_since(&self, keyspace: &str, pattern: &str) -> Option<i64> {
-        lock(&self.0.breaches).get(&(keyspace.into(), pattern.into())).copied()
+    fn breached_since(&self, keyspace: &str, pattern: &str, number: Option<&str>) -> Option<i64> {
+        self.0.findings.breached_since(keyspace, pattern, number)
     }
 
-    fn heat_map(&self) -> Vec<Vec<u64>> {
+    fn findings(&self) -> Vec<Standing> {
+        self.0.findings.now()
+    }
+
+    fn table_sizes(&self) -> BTreeMap<u32, TableSize> {
+        self.0.engine.table_sizes()
+    }
+
+    fn heat_map(&self) -> Vec<Slot> {
         self.0.engine.heat_map()
     }
 

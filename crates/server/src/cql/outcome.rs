@@ -23,6 +23,9 @@ const MESSAGE_BYTES_MAX: usize = 512;
 
 /// As what a statement's outcomes are recorded; found out once, when it is bound.
 pub fn category(prepared: &Prepared, rules: &Rules) -> Option<Category> {
+    if let Plan::Analyze(plan) = &prepared.plan {
+        return category(&plan.inner, rules);
+    }
     let of_roles = prepared.tables.iter().any(|table| &*table.keyspace == ROLES_KEYSPACE);
     let category = match &prepared.plan {
         Plan::Select(_) => Category::Reads,
@@ -31,7 +34,9 @@ pub fn category(prepared: &Prepared, rules: &Rules) -> Option<Category> {
         Plan::Write(_) | Plan::Batch(_) => Category::Writes,
         Plan::Ddl(_) | Plan::Job(_) => Category::Schema,
         Plan::Role(plan) if changes_roles(plan) => Category::Roles,
-        Plan::Role(_) | Plan::Use(_) | Plan::Describe(_) | Plan::Explain(_) => return None,
+        Plan::Role(_) | Plan::Use(_) | Plan::Describe(_) | Plan::Explain(_) | Plan::Analyze(_) => {
+            return None;
+        }
     };
     let tables = prepared.tables.iter().map(|table| (&*table.keyspace, &*table.name));
     rules.records(category, tables).then_some(category)

@@ -13,6 +13,16 @@ use std::sync::Arc;
 /// Texts above this are parsed beside the shard: they take hundreds of microseconds, and there may be hundreds of them.
 const TEXT_BYTES_HERE_MAX: usize = 4 << 10;
 
+/// Of a text that is shown as an example.
+const EXAMPLE_BYTES_MAX: usize = 500;
+
+fn example(text: &str) -> String {
+    let cut = &text[..text.floor_char_boundary(2 * EXAMPLE_BYTES_MAX)];
+    let mut shown = cql::shape::without_literals(cut);
+    shown.truncate(shown.floor_char_boundary(EXAMPLE_BYTES_MAX));
+    shown
+}
+
 impl Shard {
     pub fn answers(&self) -> &Answers {
         &self.shared.cql.answers[self.index]
@@ -55,7 +65,8 @@ impl Shard {
     fn bound(&self, prepared: Prepared) -> Statement {
         let traffic = &self.shared.traffic;
         let counters = prepared.shapes.iter().filter_map(|shaped| {
-            traffic.of(self.index, &shaped.shape, shaped.class, || shaped.statement.clone())
+            let texts = || (shaped.statement.clone(), example(&prepared.text));
+            traffic.of(self.index, &shaped.shape, shaped.class, texts)
         });
         let observed = counters.collect();
         Statement::new(prepared, self.shared.audit.rules(), observed)

@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
+use store::Account;
 
 pub type StatementId = [u8; 16];
 
@@ -159,6 +160,11 @@ impl Statement {
             written: RefCell::default(),
             applied: RefCell::default(),
         }
+    }
+
+    /// Where the work of its reads is counted.
+    pub fn account(&self) -> Option<&Arc<Account>> {
+        self.observed.first().map(|observed| &observed.account)
     }
 
     /// A call was answered with this much.

@@ -6,6 +6,7 @@
 
 mod console;
 mod pages;
+mod shape;
 
 use crate::accept::{self, Place, Places, PlacesMax};
 use crate::shard::Shared;

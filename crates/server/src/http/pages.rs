@@ -3,8 +3,8 @@
 use crate::metrics::{BUCKETS, Counter, ERROR_CLASSES, Operation, ShardMetrics, bucket_bound_micros};
 use crate::shard::Shared;
 use axum::Router;
-use axum::http::header;
-use axum::response::IntoResponse;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use observe::Reading;
 use std::fmt::Write;
@@ -13,9 +13,10 @@ use std::sync::atomic::Ordering;
 
 pub fn router(shared: Arc<Shared>) -> Router {
     let health = shared.clone();
-    Router::new()
-        .route("/health", get(move || async move { health_answer(&health) }))
-        .route("/metrics", get(move || async move { metrics_answer(&shared) }))
+    Router::new().route("/health", get(move || async move { health_answer(&health) })).route(
+        "/metrics",
+        get(move |headers: HeaderMap| async move { metrics_answer(&shared, &headers).await }),
+    )
 }
 
 fn health_answer(shared: &Shared) -> impl IntoResponse + use<> {
@@ -29,8 +30,40 @@ fn health_answer(shared: &Shared) -> impl IntoResponse + use<> {
     }
 }
 
-fn metrics_answer(shared: &Shared) -> impl IntoResponse + use<> {
-    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], render(shared))
+/// The OpenMetrics form for who asks for it, else the older one of Prometheus.
+async fn metrics_answer(shared: &Arc<Shared>, headers: &HeaderMap) -> Response {
+    let asked = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
+    let is_open = asked.contains("application/openmetrics-text");
+    let shared = shared.clone();
+    // Patterns are bound and tables added up: other pages are answered meanwhile.
+    let text = match tokio::task::spawn_blocking(move || render(&shared)).await {
+        Ok(text) => text,
+        Err(_) => return StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    };
+    match is_open {
+        true => {
+            let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+            ([(header::CONTENT_TYPE, kind)], open_metrics(&text)).into_response()
+        }
+        false => ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response(),
+    }
+}
+
+/// In OpenMetrics a counter's name has no `_total`, only its samples have, and the text has an end.
+fn open_metrics(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        let is_counter = line.starts_with("# TYPE ") && line.ends_with(" counter")
+            || line.starts_with("# HELP ") && lines.peek().is_some_and(|next| next.ends_with(" counter"));
+        match is_counter {
+            true => out.push_str(&line.replacen("_total ", " ", 1)),
+            false => out.push_str(line),
+        }
+        out.push('\n');
+    }
+    out.push_str("# EOF\n");
+    out
 }
 
 /// The Prometheus text format.
@@ -64,10 +97,11 @@ pub fn render(shared: &Shared) -> String {
     held(&mut out, shared);
     memory(&mut out, shared);
     engine(&mut out, shared);
+    super::shape::render(&mut out, shared);
     out
 }
 
-fn head(out: &mut String, name: &str, kind: &str, help: &str) {
+pub(super) fn head(out: &mut String, name: &str, kind: &str, help: &str) {
     let _ = writeln!(out, "# HELP {name} {help}.\n# TYPE {name} {kind}");
 }
 
@@ -206,7 +240,9 @@ type Pick = fn(&ShardMetrics) -> &Counter;
 fn shard_counters(out: &mut String, shared: &Shared) {
     let counters: [(&str, &str, &str, Pick); 7] = [
         ("partita_connections", "gauge", "Open client connections", |m| &m.connections),
-        ("partita_connections_total", "counter", "Client connections ever opened", |m| &m.connections_total),
+        ("partita_connections_opened_total", "counter", "Client connections ever opened", |m| {
+            &m.connections_total
+        }),
         ("partita_requests_in_flight", "gauge", "Requests under way", |m| &m.in_flight),
         ("partita_request_bytes_in_flight", "gauge", "Bytes of requests under way", |m| &m.in_flight_bytes),
         ("partita_bytes_read_total", "counter", "Bytes read from clients", |m| &m.bytes_read),

@@ -31,16 +31,16 @@ impl Bench {
         Bench { server: Some(server), address, http, _dir: dir }
     }
 
+    /// Where the listener of this name is.
+    pub fn listener(&self, wanted: &str) -> SocketAddr {
+        let listeners = self.server.as_ref().unwrap().listeners();
+        listeners.iter().find(|(name, _)| *name == wanted).unwrap().1
+    }
+
     pub fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream
-    }
-
-    /// Where another listener is.
-    pub fn listener(&self, wanted: &str) -> SocketAddr {
-        let server = self.server.as_ref().unwrap();
-        server.listeners().iter().find(|(name, _)| *name == wanted).unwrap().1
     }
 
     /// Sends bytes, says that no more come, and reads until the server closes.

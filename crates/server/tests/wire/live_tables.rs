@@ -2,6 +2,7 @@
 
 use crate::bench::{Answer, Bench, Client, PATIENCE};
 use cql_wire::{Consistency, QueryParams, Request, ValueList, Version};
+use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
 use std::time::Instant;
 
@@ -211,7 +212,7 @@ fn patterns_are_bound_to_statements_by_shape_and_others_are_listed() {
     let texts = others.texts();
     assert_eq!(texts.len(), 9, "{texts:?}");
     assert_eq!(texts[0], "SELECT * FROM k.events WHERE id = ? AND at > ? LIMIT 0");
-    assert_eq!(texts[1], "single partition");
+    assert_eq!(texts[1], "single");
     // What is proposed can be declared, and then it is matched.
     for declare in texts.iter().skip(2).step_by(3) {
         client.run(declare);
@@ -220,4 +221,64 @@ fn patterns_are_bound_to_statements_by_shape_and_others_are_listed() {
         client.query("SELECT * FROM system_views.unmatched_statements WHERE keyspace_name = 'k'"),
         Answer::Rows(0)
     );
+}
+
+/// One request of the DynamoDB API, as an SDK sends it.
+fn dynamo(bench: &Bench, operation: &str, body: &str) -> String {
+    let mut stream = TcpStream::connect(bench.listener("dynamo")).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    write!(
+        stream,
+        "POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-amz-json-1.0\r\nX-Amz-Target: DynamoDB_20120810.{operation}\r\n\
+         Authorization: AWS4-HMAC-SHA256 Credential=any/20261118/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0\r\n\
+         X-Amz-Date: 20261118T000000Z\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{operation}: {answer}");
+    answer
+}
+
+#[test]
+fn operations_of_the_dynamodb_api_are_counted_by_key_too() {
+    let bench = Bench::start(|_| {});
+    dynamo(
+        &bench,
+        "CreateTable",
+        r#"{"TableName": "orders", "BillingMode": "PAY_PER_REQUEST", "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+            "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}]}"#,
+    );
+    for n in 0..30 {
+        let key = if n % 3 == 0 { format!("other-{n}") } else { "acme".into() };
+        dynamo(
+            &bench,
+            "PutItem",
+            &format!(r#"{{"TableName": "orders", "Item": {{"pk": {{"S": "{key}"}}, "v": {{"S": "x"}}}}}}"#),
+        );
+        dynamo(
+            &bench,
+            "GetItem",
+            &format!(r#"{{"TableName": "orders", "Key": {{"pk": {{"S": "{key}"}}}}}}"#),
+        );
+    }
+    let mut client = Client::connect(&bench);
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let shown = client.rows(
+            "SELECT keyspace_name, table_name, partition_key, share FROM system_views.hot_partitions WHERE window = 'minute' LIMIT 1",
+        );
+        let share = shown
+            .cells
+            .get(3)
+            .and_then(|cell| cell.as_deref()?.try_into().ok())
+            .map_or(0.0, f64::from_be_bytes);
+        if shown.texts().get(..3) == Some(&["dynamo".to_string(), "orders".into(), "acme".into()][..])
+            && share > 0.6
+        {
+            break;
+        }
+        assert!(Instant::now() < deadline, "{:?} {share}", shown.texts());
+    }
 }

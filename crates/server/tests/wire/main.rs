@@ -2,6 +2,7 @@
 
 mod audit;
 mod bench;
+mod console;
 mod crowd;
 mod dialects;
 mod errors;
@@ -9,6 +10,7 @@ mod hostile;
 mod limits;
 mod live_tables;
 mod logins;
+mod patterns;
 mod prepared;
 mod traces;
 mod values;

@@ -61,6 +61,7 @@ fn read_of(key: &PartitionKey) -> Read {
         now_seconds: 0,
         scan_limit: u64::MAX,
         tombstone_limit: u64::MAX,
+        account: Default::default(),
     }
 }
 

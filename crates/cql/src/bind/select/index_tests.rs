@@ -101,6 +101,8 @@ fn catalogue(table: &Table) -> Catalogue {
         replication: Default::default(),
         durable_writes: true,
         review: String::new(),
+        patterns_mode: String::new(),
+        patterns_allow: Vec::new(),
         tables: [(table.name.clone(), Arc::new(table.clone()))].into(),
         types: Default::default(),
         patterns: Default::default(),

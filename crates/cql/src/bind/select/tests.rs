@@ -69,6 +69,8 @@ fn catalogue() -> Catalogue {
         replication: Default::default(),
         durable_writes: true,
         review: String::new(),
+        patterns_mode: String::new(),
+        patterns_allow: Vec::new(),
         tables: [(table.name.clone(), Arc::new(table))].into(),
         types: Default::default(),
         patterns: Default::default(),

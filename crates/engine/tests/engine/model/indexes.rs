@@ -157,6 +157,7 @@ impl World {
             now_seconds: self.now_seconds(),
             scan_limit: u64::MAX,
             tombstone_limit: u64::MAX,
+            account: Default::default(),
         };
         let mut shown = Shown { index, now_seconds: read.now_seconds, key: None, places: Places::new() };
         self.naive.read(&read, &mut shown).await.unwrap();

@@ -48,6 +48,7 @@ impl World {
             now_seconds: self.now_seconds(),
             scan_limit: if self.random.one_in(2) { u64::MAX } else { 1 + self.random.below(20) },
             tombstone_limit: u64::MAX,
+            account: Default::default(),
         }
     }
 

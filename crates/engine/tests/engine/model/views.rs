@@ -146,6 +146,7 @@ impl World {
             now_seconds: self.now_seconds(),
             scan_limit: u64::MAX,
             tombstone_limit: u64::MAX,
+            account: Default::default(),
         };
         let collect = |definition| Collected {
             definition,

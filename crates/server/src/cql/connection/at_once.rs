@@ -135,7 +135,7 @@ impl Asked<'_> {
         let plan = &statement.prepared.plan;
         let prompt = match plan {
             // The long way records what came of it.
-            _ if statement.audited.is_some() => false,
+            _ if statement.audited.is_some() || self.peer.is_to_warn(statement) => false,
             // Ranges visit every shard.
             Plan::Select(select) => {
                 select.restrictions.partitions.is_single() || self.shard.shared.config.shards == 1
@@ -167,7 +167,8 @@ impl Asked<'_> {
             };
             &many[..]
         };
-        let request = handle::request(self.shard, params, Values(values));
+        let mut request = handle::request(self.shard, params, Values(values));
+        request.account = statement.account();
         let dialect = &self.shard.dialect;
         let session = self.peer.session.borrow();
         if let Plan::Select(_) = plan {
@@ -340,7 +341,9 @@ impl Asked<'_> {
             let BatchQuery::Prepared(id) = item.query else { return AtOnce::NotYet };
             let Some(statement) = self.shard.statement(id) else { return AtOnce::NotYet };
             let Plan::Write(plan) = &statement.prepared.plan else { return AtOnce::NotYet };
-            let must_wait = plan.is_conditional() || statement.audited.is_some();
+            let must_wait = plan.is_conditional()
+                || statement.audited.is_some()
+                || statement.prepared.undeclared.is_some();
             if item.values.len() != statement.prepared.markers.len() || must_wait {
                 return AtOnce::NotYet;
             }

@@ -26,6 +26,9 @@ pub const TURN: Duration = Duration::from_millis(2);
 /// Requests above this give way before they are worked on: copying them takes a good part of a turn.
 pub const SHORT_BYTES: usize = 256 << 10;
 
+/// Statements that a connection was warned of; beyond it, nobody is warned.
+pub const WARNED_MAX: usize = 1000;
+
 /// What a request's answer needs of its envelope.
 #[derive(Clone, Copy, Debug)]
 pub struct Head {
@@ -184,7 +187,8 @@ async fn execute(
             // A statement that was not prepared is refused in other words.
             return Err(QueryError::invalid("Invalid amount of bind variables"));
         }
-        let request = request(shard, params, Values(&values));
+        let mut request = request(shard, params, Values(&values));
+        request.account = statement.account();
         match &statement.prepared.plan {
             Plan::Select(_) => read(shard, peer, statement, request).await,
             _ => {
@@ -193,11 +197,29 @@ async fn execute(
             }
         }
     };
-    let outcome = outcome.await.map_err(|e| Failure::Query(e, attempt));
+    let mut outcome = outcome.await.map_err(|e| Failure::Query(e, attempt));
+    if let Ok(answer) = &mut outcome
+        && peer.is_to_warn(statement)
+    {
+        warn_once(shard, peer, statement, answer).await;
+    }
     outcome::answered(shard, peer, statement, outcome.as_ref(), started.elapsed());
     let outcome =
         outcome.map(|answer| reply::answer(shard, peer, head, trace_id, statement, answer, metadata));
     (operation, outcome)
+}
+
+/// Says that a statement is of no declared pattern, once on each connection.
+async fn warn_once(shard: &Shard, peer: &Peer, statement: &Statement, answer: &mut Answer) {
+    let session = peer.session.borrow().clone();
+    let now_micros = shard.ids.now_micros();
+    if let Ok(Some(warning)) = shard.dialect.undeclared(&session, &statement.prepared, now_micros).await {
+        answer.warnings.push(warning.to_string());
+    }
+    let mut warned = peer.warned.borrow_mut();
+    if warned.len() < WARNED_MAX {
+        warned.insert(statement.prepared.id);
+    }
 }
 
 /// Executes a read in the room that there is for its answer, and again in more if it needs more.
@@ -252,7 +274,7 @@ pub fn outgrown(
 
 pub fn kind(statement: &Statement, params: &QueryParams<'_>) -> (Operation, Attempt) {
     let (operation, write) = match &statement.prepared.plan {
-        Plan::Select(_) | Plan::Describe(_) | Plan::Explain(_) => (Operation::Read, None),
+        Plan::Select(_) | Plan::Describe(_) | Plan::Explain(_) | Plan::Analyze(_) => (Operation::Read, None),
         Plan::Write(plan) if plan.is_conditional() => (Operation::Conditional, Some(WriteType::Cas)),
         Plan::Write(plan) if plan.is_counter() => (Operation::Write, Some(WriteType::Counter)),
         Plan::Write(_) => (Operation::Write, Some(WriteType::Simple)),
@@ -380,6 +402,7 @@ async fn execute_batch(
     let session = peer.session.borrow().clone();
     let mut plans: Vec<Arc<WritePlan>> = Vec::with_capacity(message.statements.len());
     let mut values: Vec<Vec<Bound<'_>>> = Vec::with_capacity(message.statements.len());
+    let mut warnings: Vec<String> = Vec::new();
     let mut since = Instant::now();
     for item in message.statements.iter() {
         // Thousands of texts take long to parse; others have their turn between.
@@ -407,12 +430,23 @@ async fn execute_batch(
             let text = format!("There were {markers} markers(?) in CQL but {given} bound variables");
             return Err(fail(QueryError::invalid(text)));
         }
+        if statement.prepared.undeclared.is_some() {
+            let undeclared = shard.dialect.undeclared(&session, &statement.prepared, shard.ids.now_micros());
+            if let Some(warning) = undeclared.await.map_err(fail)?
+                && peer.is_to_warn(&statement)
+            {
+                warnings.push(warning.to_string());
+                peer.warned.borrow_mut().insert(statement.prepared.id);
+            }
+        }
         plans.push(plan.clone());
         values.push(item.values.iter().map(bound).collect());
     }
     let values: Vec<Values<'_>> = values.iter().map(|v| Values(v)).collect();
     let request = request(shard, &message.params, Values::NONE);
-    shard.dialect.batch(&session, kind, plans, &values, request).await.map_err(fail)
+    let mut answer = shard.dialect.batch(&session, kind, plans, &values, request).await.map_err(fail)?;
+    answer.warnings.append(&mut warnings);
+    Ok(answer)
 }
 
 pub fn batch_kind(message: &Batch<'_>) -> (BatchKind, Attempt) {

@@ -24,6 +24,7 @@ use self::untimed::Untimed;
 use crate::accept::Place;
 use crate::cql::answers::{Quota, Room};
 use crate::cql::clients::{Clients, Entry};
+use crate::cql::statements::Statement;
 use crate::metrics::Operation;
 use crate::shard::Shard;
 use crate::stream::Stream;
@@ -33,7 +34,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use rt::Share;
 use rt::turn::Party;
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::future::{Future, poll_fn};
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -91,6 +92,17 @@ pub struct Peer {
     pub place: Place,
     /// What STARTUP or AUTH_RESPONSE decided; the loop tells the codec.
     pub authenticated: Cell<bool>,
+    /// Statements of no declared pattern that it was told of.
+    pub warned: RefCell<HashSet<[u8; 16]>>,
+}
+
+impl Peer {
+    /// Whether the client has yet to hear that the statement is of no declared pattern. Those that are refused hear it always.
+    pub fn is_to_warn(&self, statement: &Statement) -> bool {
+        let Some(undeclared) = &statement.prepared.undeclared else { return false };
+        let warned = self.warned.borrow();
+        !undeclared.refused && warned.len() < handle::WARNED_MAX && !warned.contains(&statement.prepared.id)
+    }
 }
 
 type Pending = Pin<Box<dyn Future<Output = ()>>>;
@@ -176,6 +188,7 @@ impl Connection {
             entry: Clients::enter(&shard.shared, address, stream.tls()),
             place,
             authenticated: Cell::new(false),
+            warned: RefCell::default(),
         };
         Connection {
             shard,

@@ -18,9 +18,18 @@ use serde_json::{Value, json};
 use sessions::Sessions;
 use std::sync::Arc;
 
-const PAGE: &str = include_str!("page.html");
-const SCRIPT: &str = include_str!("page.js");
-const STYLE: &str = include_str!("page.css");
+const PAGE: &str = include_str!("page/page.html");
+const STYLE: &str = include_str!("page/page.css");
+/// One behind the other: what all need first, what starts it last.
+const SCRIPT: &str = concat!(
+    include_str!("page/core.js"),
+    include_str!("page/overview.js"),
+    include_str!("page/keys.js"),
+    include_str!("page/patterns.js"),
+    include_str!("page/schema.js"),
+    include_str!("page/statements.js"),
+    include_str!("page/start.js"),
+);
 
 /// A statement that somebody types.
 const BODY_BYTES_MAX: usize = 64 << 10;
@@ -42,6 +51,7 @@ pub fn pages(shared: &Arc<Shared>) -> Router {
 pub fn door(shared: &Arc<Shared>) -> Router {
     let sessions = Arc::new(Sessions::new(shared.clone()));
     Router::new()
+        .route("/api/session", post(session))
         .route("/api/login", post(login))
         .route("/api/logout", post(logout))
         .route("/api/query", post(query))
@@ -91,14 +101,30 @@ async fn login(State(sessions): State<Arc<Sessions>>, body: String) -> Response 
         Err(refused) => return *refused,
     };
     match sessions.open(text(&body, "role"), text(&body, "password")).await {
-        Ok(id) => {
-            let cookie = format!("{}={id}; HttpOnly; SameSite=Strict; Path=/api", sessions::COOKIE);
-            let mut response = answer(StatusCode::OK, &json!({ "role": text(&body, "role") }));
-            if let Ok(cookie) = cookie.parse() {
-                response.headers_mut().insert(header::SET_COOKIE, cookie);
-            }
-            response
-        }
+        Ok(id) => opened(&id, text(&body, "role")),
+        Err(error) => refusal(StatusCode::UNAUTHORIZED, error),
+    }
+}
+
+fn opened(id: &str, role: &str) -> Response {
+    let cookie = format!("{}={id}; HttpOnly; SameSite=Strict; Path=/api", sessions::COOKIE);
+    let mut response = answer(StatusCode::OK, &json!({ "role": role }));
+    if let Ok(cookie) = cookie.parse() {
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+    response
+}
+
+/// Who the page is logged in as. Where nobody is asked for a password, it is logged in by asking.
+async fn session(State(sessions): State<Arc<Sessions>>, headers: HeaderMap) -> Response {
+    if let Some(session) = sessions::id_of(&headers).and_then(|id| sessions.find(id)) {
+        return answer(StatusCode::OK, &json!({ "role": session.role }));
+    }
+    if sessions.asks_for_password() {
+        return refusal(StatusCode::UNAUTHORIZED, "log in first");
+    }
+    match sessions.open("", "").await {
+        Ok(id) => opened(&id, ""),
         Err(error) => refusal(StatusCode::UNAUTHORIZED, error),
     }
 }

@@ -1,5 +1,6 @@
 //! Who has logged in to the console: each session is a CQL connection of its own.
 
+use crate::config::Auth;
 use crate::shard::Shared;
 use axum::http::{HeaderMap, header};
 use client::{Client, ClientError};
@@ -16,7 +17,7 @@ const SESSIONS_MAX: usize = 32;
 /// Without a request for so long, a session ends.
 const IDLE_MAX: Duration = Duration::from_secs(30 * 60);
 /// Rows of an answer that the page gets; it is for looking, not for exporting.
-const ROWS_MAX: usize = 1000;
+const ROWS_MAX: usize = 5000;
 
 pub struct Sessions {
     shared: Arc<Shared>,
@@ -24,6 +25,8 @@ pub struct Sessions {
 }
 
 pub struct Session {
+    /// Empty where nobody is asked for one.
+    pub role: String,
     client: Mutex<Client>,
     used: Mutex<Instant>,
 }
@@ -41,15 +44,23 @@ impl Sessions {
         Sessions { shared, open: Mutex::default() }
     }
 
+    pub fn asks_for_password(&self) -> bool {
+        self.shared.config.auth == Auth::Password
+    }
+
     /// Logs in; the id of the new session, or why not.
     pub async fn open(&self, role: &str, password: &str) -> Result<String, String> {
         let config = &self.shared.config;
+        if self.asks_for_password() && role.is_empty() {
+            return Err("log in with a role and its password".into());
+        }
         if config.tls.is_some() {
             return Err("the console does not speak TLS to the CQL listener yet: start the server without --tls-cert to use it".into());
         }
         let address = own_address(config.cql);
         let (role, password) = (role.to_string(), password.to_string());
-        let client = aside(move || Client::connect_as(address, (&role, &password))).await?;
+        let named = role.clone();
+        let client = aside(move || Client::connect_as(address, (&named, &password))).await?;
         let id = new_id().ok_or("the system has no random numbers")?;
         let mut open = lock(&self.open);
         open.retain(|_, session| lock(&session.used).elapsed() < IDLE_MAX);
@@ -58,7 +69,7 @@ impl Sessions {
                 open.iter().min_by_key(|(_, session)| *lock(&session.used)).map(|(id, _)| id.clone());
             oldest.and_then(|id| open.remove(&id));
         }
-        let session = Session { client: Mutex::new(client), used: Mutex::new(Instant::now()) };
+        let session = Session { role, client: Mutex::new(client), used: Mutex::new(Instant::now()) };
         open.insert(id.clone(), Arc::new(session));
         Ok(id)
     }

@@ -1,0 +1,178 @@
+//! What is wrong, found out every few seconds: since when, told once in the log and to the webhook.
+
+use crate::alerts::Alert;
+use crate::shard::{Shard, Shared};
+use cql::system::{Evidence, Finding, SeenForFindings, Standing, Status};
+use database::traffic::RATE_SECONDS;
+use observe::Window;
+use schema::Catalogue;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// A finding that is gone for so long and comes again is a new one. Shorter, and load that goes up and down would be told again
+/// and again.
+const FORGET_MILLIS: i64 = 5 * 60 * 1000;
+/// Findings that are kept and told; a server with more has one problem, which is not in the list.
+const FINDINGS_MAX: usize = 500;
+
+/// Keyspace, pattern, number.
+type Breach = (Arc<str>, Arc<str>, &'static str);
+
+/// What is wrong, by what it is about.
+#[derive(Default)]
+pub struct Findings {
+    known: Mutex<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    standing: BTreeMap<Identity, Kept>,
+    /// Since when (milliseconds) numbers of patterns are exceeded.
+    breaches: HashMap<Breach, i64>,
+}
+
+/// Keyspace, table, rule, subject.
+type Identity = (String, String, &'static str, String);
+
+struct Kept {
+    standing: Standing,
+    seen_millis: i64,
+    /// It holds now.
+    holds: bool,
+}
+
+impl Findings {
+    /// What holds now, the worst first.
+    pub fn now(&self) -> Vec<Standing> {
+        let known = self.lock();
+        let mut found: Vec<Standing> =
+            known.standing.values().filter(|kept| kept.holds).map(|kept| kept.standing.clone()).collect();
+        found.sort_by_key(|standing| (std::cmp::Reverse(standing.finding.severity), standing.since_millis));
+        found
+    }
+
+    /// Since when this number of a pattern is exceeded, or any.
+    pub fn breached_since(&self, keyspace: &str, pattern: &str, number: Option<&str>) -> Option<i64> {
+        let known = self.lock();
+        let of_pattern = known.breaches.iter().filter(|((k, p, n), _)| {
+            **k == *keyspace && **p == *pattern && number.is_none_or(|number| number == *n)
+        });
+        of_pattern.map(|(_, since)| *since).min()
+    }
+
+    /// Takes note of what holds now; what is new.
+    fn note(&self, found: Vec<Finding>, now_millis: i64) -> Vec<Standing> {
+        let mut known = self.lock();
+        known.standing.values_mut().for_each(|kept| kept.holds = false);
+        let mut new = Vec::new();
+        for finding in found.into_iter().take(FINDINGS_MAX) {
+            let subject = finding.subject.clone();
+            let identity = (finding.keyspace.clone(), finding.table.clone(), finding.rule, subject);
+            let since_millis =
+                known.standing.get(&identity).map_or(now_millis, |kept| kept.standing.since_millis);
+            let standing = Standing { finding, since_millis };
+            if !known.standing.contains_key(&identity) {
+                new.push(standing.clone());
+            }
+            known.standing.insert(identity, Kept { standing, seen_millis: now_millis, holds: true });
+        }
+        known.standing.retain(|_, kept| now_millis - kept.seen_millis < FORGET_MILLIS);
+        new
+    }
+
+    fn note_breaches(&self, breached: impl Iterator<Item = Breach>, now_millis: i64) {
+        let mut known = self.lock();
+        let before = std::mem::take(&mut known.breaches);
+        known.breaches = breached
+            .map(|breach| (breach.clone(), before.get(&breach).copied().unwrap_or(now_millis)))
+            .collect();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Measures how often statements are called, and finds out what is wrong, until the shard ends.
+pub async fn watch(shard: Rc<Shard>) {
+    let started = Instant::now();
+    loop {
+        shard.shared.traffic.measure(started.elapsed().as_millis() as u64);
+        let (_, catalogue) = shard.dialect.catalogue();
+        let shared = shard.shared.clone();
+        let now_micros = shard.ids.now_micros();
+        // Every pattern is bound again, and there may be many.
+        rt::aside(move || look(&shared, &catalogue, now_micros)).await;
+        tokio::time::sleep(Duration::from_secs(RATE_SECONDS)).await;
+    }
+}
+
+fn look(shared: &Shared, catalogue: &Catalogue, now_micros: i64) {
+    let (traffic, sizes) = (shared.traffic.all(), shared.engine.table_sizes());
+    let evidence = || Evidence { catalogue, traffic: &traffic, sizes: &sizes, now_micros };
+    let now_millis = now_micros / 1000;
+    let judged = cql::system::judge(&evidence());
+    let breached = judged.iter().flat_map(|pattern| {
+        let numbers = pattern.numbers.iter().filter(|number| number.status == Status::Breached);
+        numbers.map(|number| (pattern.keyspace.clone(), pattern.name.clone(), number.name))
+    });
+    shared.findings.note_breaches(breached, now_millis);
+    let (minute, day) =
+        (shared.engine.hot_partitions(Window::Minute), shared.engine.hot_partitions(Window::Day));
+    let seen = SeenForFindings { evidence: evidence(), minute: &minute, day: &day };
+    for Standing { finding, since_millis } in shared.findings.note(cql::system::findings(&seen), now_millis) {
+        let Finding { rule, severity, keyspace, table, message, fix, .. } = &finding;
+        tracing::warn!(rule, %severity, keyspace, table, fix, "{message}");
+        if let Some(alerts) = &shared.alerts {
+            alerts.send(Alert { finding, since_millis });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(subject: &str) -> Finding {
+        let text = String::new;
+        Finding {
+            rule: "r",
+            severity: design::Severity::Warning,
+            keyspace: "k".into(),
+            table: "t".into(),
+            subject: subject.into(),
+            message: text(),
+            fix: text(),
+            confidence: text(),
+        }
+    }
+
+    #[test]
+    fn a_finding_is_new_once_and_keeps_its_beginning() {
+        let findings = Findings::default();
+        assert_eq!(findings.note(vec![finding("a")], 1000).len(), 1);
+        assert_eq!(findings.note(vec![finding("a"), finding("b")], 6000).len(), 1);
+        assert_eq!(findings.now().iter().map(|s| s.since_millis).collect::<Vec<_>>(), [1000, 6000]);
+        assert!(findings.note(Vec::new(), 11_000).is_empty());
+        assert!(findings.now().is_empty(), "what does not hold is not shown");
+        assert!(findings.note(vec![finding("a")], 16_000).is_empty(), "it was told a moment ago");
+        assert_eq!(findings.now()[0].since_millis, 1000);
+        findings.note(Vec::new(), 16_000 + FORGET_MILLIS);
+        assert_eq!(findings.note(vec![finding("a")], 20_000 + FORGET_MILLIS).len(), 1);
+    }
+
+    #[test]
+    fn breaches_of_a_number_keep_their_beginning() {
+        let findings = Findings::default();
+        let breach = |number| ("k".into(), "p".into(), number);
+        findings.note_breaches([breach("p99_ms")].into_iter(), 5);
+        findings.note_breaches([breach("p99_ms"), breach("peak_rate")].into_iter(), 9);
+        assert_eq!(findings.breached_since("k", "p", Some("peak_rate")), Some(9));
+        assert_eq!(findings.breached_since("k", "p", None), Some(5));
+        findings.note_breaches(std::iter::empty(), 12);
+        assert_eq!(findings.breached_since("k", "p", None), None);
+    }
+}

@@ -1,0 +1,240 @@
+//! Metrics about the shape of the data and of the traffic: by table, by access pattern, and what is wrong.
+//!
+//! Anybody who reaches the listener may read them, so they name tables and patterns, never keys: those are in
+//! `system_views.hot_partitions`, behind the login.
+
+use super::pages::head;
+use crate::shard::Shared;
+use cql::system::{Evidence, Status, judge};
+use database::shape::Verb;
+use database::traffic::Seen;
+use observe::{Snapshot, TableSize, Window};
+use rt::{Clock, SystemClock};
+use schema::{Catalogue, Table};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// Tables and patterns that are shown, the busiest and largest first come: a scrape must stay small.
+const SHOWN_MAX: usize = 1000;
+/// Upper bounds of latencies, in microseconds.
+const BOUNDS: [u64; 14] = [
+    250, 500, 1000, 2500, 5000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000,
+    10_000_000,
+];
+
+/// A label's value as the format wants it.
+fn label(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+pub fn render(out: &mut String, shared: &Shared) {
+    let (_, catalogue) = shared.catalogue.load();
+    let (traffic, sizes) = (shared.traffic.all(), shared.engine.table_sizes());
+    table_sizes(out, &catalogue, &sizes);
+    hot_keys(out, &catalogue, shared);
+    latency_by_table(out, &traffic);
+    let evidence = Evidence {
+        catalogue: &catalogue,
+        traffic: &traffic,
+        sizes: &sizes,
+        now_micros: SystemClock.micros(),
+    };
+    patterns(out, &evidence);
+    projections(out, &catalogue);
+    throttled(out, shared);
+    findings(out, shared);
+}
+
+/// The labels of a table, view or index; `None` of what the server keeps for itself.
+fn labels(catalogue: &Catalogue, id: u32) -> Option<String> {
+    let of = |table: &Arc<Table>, name: &str| {
+        (!table.keyspace.starts_with("system"))
+            .then(|| format!("keyspace=\"{}\",table=\"{}\"", label(&table.keyspace), label(name)))
+    };
+    if let Some(table) = catalogue.table_by_id(id) {
+        return of(table, &table.name);
+    }
+    catalogue.tables().find_map(|table| {
+        let index = table.indexes.iter().find(|index| index.id == id)?;
+        of(table, &index.name)
+    })
+}
+
+fn table_sizes(out: &mut String, catalogue: &Catalogue, sizes: &BTreeMap<u32, TableSize>) {
+    let shown: Vec<(String, &TableSize)> =
+        sizes.iter().filter_map(|(id, size)| Some((labels(catalogue, *id)?, size))).take(SHOWN_MAX).collect();
+    let name = "partita_partition_bytes";
+    head(
+        out,
+        name,
+        "gauge",
+        "Bytes of the partitions of a table, by quantile; upper bounds within a factor of two",
+    );
+    for (labels, size) in &shown {
+        let of = size.partition_bytes;
+        for (quantile, value) in [("0.5", of.p50), ("0.99", of.p99), ("1", of.max)] {
+            let _ = writeln!(out, "{name}{{{labels},quantile=\"{quantile}\"}} {value}");
+        }
+    }
+    type Pick = fn(&TableSize) -> u64;
+    let gauges: [(&str, &str, Pick); 5] = [
+        (
+            "partita_table_partitions",
+            "Partitions of a table; one that several files hold is counted in each",
+            |s| s.partitions,
+        ),
+        ("partita_table_rows", "Rows of a table, counted likewise", |s| s.rows),
+        ("partita_table_disk_bytes", "Bytes of the files of a table", |s| s.file_bytes),
+        ("partita_table_files", "Files of a table: many wait for compaction", |s| s.files),
+        (
+            "partita_table_tombstones",
+            "Entries of a table that delete something, and data that will expire",
+            |s| s.tombstones,
+        ),
+    ];
+    for (name, help, pick) in gauges {
+        head(out, name, "gauge", help);
+        for (labels, size) in &shown {
+            let _ = writeln!(out, "{name}{{{labels}}} {}", pick(size));
+        }
+    }
+}
+
+fn hot_keys(out: &mut String, catalogue: &Catalogue, shared: &Shared) {
+    let slot = shared.engine.hot_partitions(Window::Minute);
+    let name = "partita_table_top_keys_share";
+    head(out, name, "gauge", "Share of the last minute's operations on a table that its hottest keys take");
+    for (id, load) in slot.tables.iter().take(SHOWN_MAX) {
+        let Some(labels) = labels(catalogue, *id) else { continue };
+        let mut keys: Vec<u64> =
+            slot.keys.iter().filter(|key| key.table == *id).map(|key| key.load.operations()).collect();
+        keys.sort_unstable_by_key(|count| std::cmp::Reverse(*count));
+        for count in [1, 10, 100] {
+            let top: u64 = keys.iter().take(count).sum();
+            let share = top as f64 / load.operations().max(1) as f64;
+            let _ = writeln!(out, "{name}{{{labels},top=\"{count}\"}} {share}");
+        }
+    }
+}
+
+fn histogram(out: &mut String, name: &str, labels: &str, parts: &[Snapshot]) {
+    let (mut counts, mut all, mut sum) = ([0u64; BOUNDS.len()], 0, 0);
+    for part in parts {
+        let mut before = 0;
+        for (bound, so_far) in part.buckets() {
+            let here = so_far - before;
+            before = so_far;
+            BOUNDS
+                .iter()
+                .zip(&mut counts)
+                .filter(|(le, _)| bound <= **le)
+                .for_each(|(_, count)| *count += here);
+        }
+        all += part.count();
+        sum += part.sum();
+    }
+    for (le, count) in BOUNDS.iter().zip(counts) {
+        let _ = writeln!(out, "{name}_bucket{{{labels},le=\"{}\"}} {count}", *le as f64 / 1e6);
+    }
+    let _ = writeln!(out, "{name}_bucket{{{labels},le=\"+Inf\"}} {all}");
+    let _ = writeln!(out, "{name}_sum{{{labels}}} {}", sum as f64 / 1e6);
+    let _ = writeln!(out, "{name}_count{{{labels}}} {all}");
+}
+
+fn latency_by_table(out: &mut String, traffic: &[Seen]) {
+    let mut by_table: BTreeMap<(String, &str), (Vec<Snapshot>, u64)> = BTreeMap::new();
+    for seen in traffic {
+        let Some(shape) = seen.shape.as_ref().filter(|shape| !shape.keyspace.starts_with("system")) else {
+            continue;
+        };
+        let kind = if shape.verb == Verb::Select { "read" } else { "write" };
+        let labels = format!("keyspace=\"{}\",table=\"{}\"", label(&shape.keyspace), label(&shape.table));
+        let (micros, tombstones) = by_table.entry((labels, kind)).or_default();
+        micros.extend(seen.micros.iter().cloned());
+        *tombstones += seen.work.tombstones;
+    }
+    let name = "partita_table_request_seconds";
+    head(out, name, "histogram", "Time of CQL statements on a table, reads and writes");
+    for ((labels, kind), (micros, _)) in by_table.iter().take(SHOWN_MAX) {
+        histogram(out, name, &format!("{labels},kind=\"{kind}\""), micros);
+    }
+    let name = "partita_table_tombstones_met_total";
+    head(out, name, "counter", "Dead entries that CQL reads of a table met");
+    for ((labels, kind), (_, tombstones)) in by_table.iter().take(SHOWN_MAX) {
+        if *kind == "read" {
+            let _ = writeln!(out, "{name}{{{labels}}} {tombstones}");
+        }
+    }
+}
+
+fn patterns(out: &mut String, evidence: &Evidence<'_>) {
+    let judged = judge(evidence);
+    let labels =
+        |keyspace: &str, name: &str| format!("keyspace=\"{}\",pattern=\"{}\"", label(keyspace), label(name));
+    let shown: Vec<_> = judged
+        .iter()
+        .take(SHOWN_MAX)
+        .map(|pattern| (labels(&pattern.keyspace, &pattern.name), pattern))
+        .collect();
+    let name = "partita_pattern_request_seconds";
+    head(out, name, "histogram", "Time of statements that are instances of a declared access pattern");
+    for (labels, pattern) in &shown {
+        histogram(out, name, labels, &pattern.micros);
+    }
+    let name = "partita_pattern_errors_total";
+    head(out, name, "counter", "Statements of a pattern that were answered with an error");
+    for (labels, pattern) in &shown {
+        let _ = writeln!(out, "{name}{{{labels}}} {}", pattern.errors);
+    }
+    let name = "partita_pattern_breached";
+    head(out, name, "gauge", "Whether a declared number of a pattern is exceeded");
+    for (labels, pattern) in &shown {
+        let _ = writeln!(out, "{name}{{{labels}}} {}", u8::from(pattern.status == Status::Breached));
+    }
+}
+
+/// Indexes and views are in the commit of their rows, so they are behind only while they are built.
+fn projections(out: &mut String, catalogue: &Catalogue) {
+    let name = "partita_projection_building";
+    head(
+        out,
+        name,
+        "gauge",
+        "Whether an index or view is being built; once it is, it is never behind its table",
+    );
+    let tables = catalogue.tables().filter(|table| !table.keyspace.starts_with("system"));
+    for table in tables.take(SHOWN_MAX) {
+        let view = table.view.as_ref().map(|view| (&*table.name, view.built));
+        let indexes = table.indexes.iter().map(|index| (&*index.name, index.built));
+        for (projection, built) in view.into_iter().chain(indexes) {
+            let (keyspace, projection) = (label(&table.keyspace), label(projection));
+            let value = u8::from(!built);
+            let _ = writeln!(out, "{name}{{keyspace=\"{keyspace}\",projection=\"{projection}\"}} {value}");
+        }
+    }
+}
+
+fn throttled(out: &mut String, shared: &Shared) {
+    let name = "partita_throttled_requests_total";
+    head(out, name, "counter", "Requests refused because something was full, by what was");
+    let requests: u64 = shared.metrics.iter().map(|shard| shard.overloaded.get()).sum();
+    let commits = shared.engine.metrics().commits_overloaded.get();
+    for (reason, count) in
+        [("requests", requests), ("flushing", commits), ("memory", shared.memory.refused())]
+    {
+        let _ = writeln!(out, "{name}{{reason=\"{reason}\"}} {count}");
+    }
+}
+
+fn findings(out: &mut String, shared: &Shared) {
+    let name = "partita_findings";
+    head(out, name, "gauge", "What is wrong now, by rule; system_views.findings says it in words");
+    let mut by_rule: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for standing in shared.findings.now() {
+        *by_rule.entry((standing.finding.rule, standing.finding.severity.name())).or_default() += 1;
+    }
+    for ((rule, severity), count) in by_rule {
+        let _ = writeln!(out, "{name}{{rule=\"{rule}\",severity=\"{severity}\"}} {count}");
+    }
+}
