@@ -30,7 +30,6 @@ pub use table::KEYSPACE;
 pub use transfer::Buckets;
 
 use crate::error::{ApiError, ErrorName};
-use crate::messages::Layers;
 use crate::operation::Operation;
 use crate::request::{self, Request};
 use database::Runtime;
@@ -94,7 +93,7 @@ impl<S: Store> Dynamo<S> {
         operation: Operation,
         body: &[u8],
     ) -> Result<Vec<u8>, ApiError> {
-        let request = request::parse(operation, body, Layers::Older)?;
+        let request = request::parse(operation, body, self.shared.settings.layers)?;
         match request {
             Request::GetItem(get) => self.get_item(caller, &get).await,
             Request::PutItem(put) => self.put_item(caller, put).await,
