@@ -168,7 +168,7 @@ class Rules:
             return sum(cost["CapacityUnits"] for cost in left) > sum(cost["CapacityUnits"] for cost in right)
         if not one and left and right and not isinstance(left, list) and "Table" not in left:
             return left["CapacityUnits"] > right["CapacityUnits"]
-        tables = [[cost.get("Table") for cost in (side if isinstance(side, list) else [side])] for side in (left, right)]
+        tables = [{cost["TableName"]: cost.get("Table") for cost in (side if isinstance(side, list) else [side])} for side in (left, right)]
         return one != other and tables[0] == tables[1] and all(one.get(name, 0) >= units for name, units in other.items())
 
     def costs(self, operation, request, left, right, body_left):

@@ -54,6 +54,12 @@ pub struct ServeOptions {
     /// Allow what DynamoDB itself refuses: consistent reads of global secondary indexes
     #[arg(long, env = "PARTITA_DYNAMO_EXTENSIONS")]
     dynamo_extensions: bool,
+    /// Word refusals as DynamoDB does since 2026, where that differs from what clients and their tests know
+    #[arg(long, env = "PARTITA_DYNAMO_NEWER_TEXTS")]
+    dynamo_newer_texts: bool,
+    /// Refuse DynamoDB requests that carry no credentials, as DynamoDB does; without --auth any will do
+    #[arg(long, env = "PARTITA_DYNAMO_CREDENTIALS")]
+    dynamo_credentials: bool,
     /// A folder that stands for a bucket in exports and imports of DynamoDB tables: name=DIR; may be given several times
     #[arg(long, env = "PARTITA_BUCKET", value_name = "NAME=DIR", value_delimiter = ',')]
     bucket: Vec<String>,
@@ -243,6 +249,8 @@ impl ServeOptions {
             region: self.dynamo_region.clone().unwrap_or_else(|| "us-east-1".into()),
             throttle: self.dynamo_throttle,
             extensions: self.dynamo_extensions,
+            newer_texts: self.dynamo_newer_texts,
+            wants_credentials: self.dynamo_credentials,
             buckets,
         }))
     }
@@ -328,6 +336,8 @@ impl ServeOptions {
             dynamo_region: self.dynamo_region.or(file.dynamo_region),
             dynamo_throttle: self.dynamo_throttle || file.dynamo_throttle,
             dynamo_extensions: self.dynamo_extensions || file.dynamo_extensions,
+            dynamo_newer_texts: self.dynamo_newer_texts || file.dynamo_newer_texts,
+            dynamo_credentials: self.dynamo_credentials || file.dynamo_credentials,
             bucket: if self.bucket.is_empty() { file.bucket } else { self.bucket },
             shards: self.shards.or(file.shards),
             durability: self.durability.or(file.durability),

@@ -81,6 +81,10 @@ pub struct Dynamo {
     pub throttle: bool,
     /// What the service refuses and this server can do is allowed.
     pub extensions: bool,
+    /// Refusals are worded as the service words them since 2026.
+    pub newer_texts: bool,
+    /// Requests must carry credentials, whatever they are; with authentication they are verified anyway.
+    pub wants_credentials: bool,
     /// Folders that stand for buckets.
     pub buckets: Vec<(String, PathBuf)>,
 }
@@ -93,6 +97,8 @@ impl Dynamo {
             region: "us-east-1".into(),
             throttle: false,
             extensions: false,
+            newer_texts: false,
+            wants_credentials: false,
             buckets: Vec::new(),
         }
     }

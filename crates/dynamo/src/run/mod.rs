@@ -32,7 +32,6 @@ pub use table::KEYSPACE;
 pub use transfer::Buckets;
 
 use crate::error::{ApiError, ErrorName};
-use crate::messages::Layers;
 use crate::operation::Operation;
 use crate::request::{self, Request};
 use database::Runtime;
@@ -99,7 +98,7 @@ impl<S: Store> Dynamo<S> {
         operation: Operation,
         body: &[u8],
     ) -> Result<Vec<u8>, ApiError> {
-        let request = request::parse(operation, body, Layers::Older)?;
+        let request = request::parse(operation, body, self.shared.settings.layers)?;
         if let Some(open) = bridge::name_of(&request).and_then(|name| self.open_cql(name)) {
             return Box::pin(self.on_cql_table(caller, open, request)).await;
         }

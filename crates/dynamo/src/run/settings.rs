@@ -2,6 +2,7 @@
 
 use super::table::Counts;
 use super::transfer::Buckets;
+use crate::messages::Layers;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
@@ -18,12 +19,20 @@ pub struct Settings {
     pub region: String,
     pub throttle: bool,
     pub extensions: bool,
+    /// Whose sentences: those that clients know, or those of 2026.
+    pub layers: Layers,
     pub buckets: Option<Arc<dyn Buckets>>,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { region: "us-east-1".into(), throttle: false, extensions: false, buckets: None }
+        Settings {
+            region: "us-east-1".into(),
+            throttle: false,
+            extensions: false,
+            layers: Layers::Older,
+            buckets: None,
+        }
     }
 }
 

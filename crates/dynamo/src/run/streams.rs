@@ -166,6 +166,9 @@ impl<S: Store> Dynamo<S> {
             }
             IteratorStart::At(sequence) => not_trimmed(sequence, oldest)?,
             IteratorStart::After(sequence) => not_trimmed(sequence, oldest)?.saturating_add(1),
+            IteratorStart::AtTimestamp(ms) if ms > caller.now_ms() => {
+                return Err(Rule::TimestampFuture.refuse(&[]));
+            }
             IteratorStart::AtTimestamp(ms) => record::sequence_at(ms.saturating_mul(1_000)).max(oldest),
         };
         let mut out = Vec::new();

@@ -20,6 +20,7 @@ use crate::config::Config;
 use crate::shard::Shard;
 use crate::stream::Stream;
 use connection::Connection;
+use dynamo::messages::Layers;
 use dynamo::run::{AllShards, Settings};
 use query::Ids;
 use std::net::SocketAddr;
@@ -37,6 +38,7 @@ pub fn all_shards(config: &Config) -> AllShards {
         region: dynamo.region.clone(),
         throttle: dynamo.throttle,
         extensions: dynamo.extensions,
+        layers: if dynamo.newer_texts { Layers::Current } else { Layers::Older },
         buckets: Some(Arc::new(buckets::Folders(dynamo.buckets.clone()))),
     });
     AllShards::new(settings.unwrap_or_default())

@@ -3,6 +3,7 @@
 use super::connection::Peer;
 use super::head::Head;
 use super::reply::{Content, Reply};
+use super::signature;
 use crate::audit::{Category, Entry, Outcome};
 use crate::metrics;
 use crate::shard::Shard;
@@ -104,7 +105,13 @@ async fn serve(
     }
     let now_micros = shard.ids.now_micros();
     let role = match shard.authentication() {
-        false => None,
+        false => {
+            let wanted = shard.shared.config.dynamo.as_ref().is_some_and(|dynamo| dynamo.wants_credentials);
+            if wanted && let Err(error) = signature::parts(head) {
+                return Err(malformed().unwrap_or(error));
+            }
+            None
+        }
         true => match super::keys::authenticate(shard, head, body, now_micros).await {
             Ok(role) => Some(role),
             Err(error) => {

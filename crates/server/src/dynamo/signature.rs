@@ -28,8 +28,16 @@ fn refuse(name: ErrorName, message: impl Into<String>) -> ApiError {
     ApiError::new(name, message)
 }
 
-/// Everything that can be said without the key.
-pub fn claim<'h>(head: &Head<'h>, now_seconds: i64) -> Result<Claim<'h>, ApiError> {
+/// The parts of the Authorization header, and the time, as the client wrote them.
+pub struct Parts<'h> {
+    credential: &'h str,
+    signature: &'h str,
+    signed_headers: &'h str,
+    time: &'h str,
+}
+
+/// Are all parts there? Whether they are right is another question.
+pub fn parts<'h>(head: &Head<'h>) -> Result<Parts<'h>, ApiError> {
     let in_query = head.target.contains("X-Amz-Algorithm");
     let header = head.text("authorization");
     if in_query && header.is_some() {
@@ -39,9 +47,9 @@ pub fn claim<'h>(head: &Head<'h>, now_seconds: i64) -> Result<Claim<'h>, ApiErro
     let Some(header) = header.filter(|header| header.starts_with("AWS4-")) else {
         return Err(refuse(ErrorName::MissingAuthenticationToken, "Request is missing Authentication Token"));
     };
-    let (_, parts) = header.split_once(' ').unwrap_or((header, ""));
+    let (_, rest) = header.split_once(' ').unwrap_or((header, ""));
     let part = |name: &str| {
-        parts.split(',').find_map(|part| {
+        rest.split(',').find_map(|part| {
             let (found, value) = part.trim().split_once('=')?;
             (found == name && !value.is_empty()).then_some(value)
         })
@@ -68,6 +76,12 @@ pub fn claim<'h>(head: &Head<'h>, now_seconds: i64) -> Result<Claim<'h>, ApiErro
         let text = format!("{missing}Authorization={header}");
         return Err(refuse(ErrorName::IncompleteSignature, text));
     };
+    Ok(Parts { credential, signature, signed_headers, time })
+}
+
+/// Everything that can be said without the key.
+pub fn claim<'h>(head: &Head<'h>, now_seconds: i64) -> Result<Claim<'h>, ApiError> {
+    let Parts { credential, signature, signed_headers, time } = parts(head)?;
     check_time(time, now_seconds)?;
     if !signed_headers.split(';').any(|name| name == "host") {
         let text = "'Host' must be a 'SignedHeader' in the AWS Authorization.";
