@@ -48,7 +48,7 @@ pub fn learn(texts: &[&str]) -> Lesson {
     for text in texts {
         let script = cql_syntax::parse_script(text);
         let mut keyspace: Option<String> = None;
-        lesson.problems.extend(script.errors.iter().map(|error| format!("line {}: {error}", error.line)));
+        lesson.problems.extend(script.errors.iter().map(|error| error.to_string()));
         for parsed in &script.statements {
             if let Statement::Use(name) = &parsed.statement {
                 keyspace = Some(name.as_str().to_string());

@@ -69,12 +69,12 @@ fn table_sizes(out: &mut String, catalogue: &Catalogue, sizes: &BTreeMap<u32, Ta
         out,
         name,
         "gauge",
-        "Bytes of the partitions of a table, by quantile; upper bounds within a factor of two",
+        "Bytes of the partitions of a table: the middle and the tail (upper bounds within a factor of two), the largest",
     );
     for (labels, size) in &shown {
         let of = size.partition_bytes;
-        for (quantile, value) in [("0.5", of.p50), ("0.99", of.p99), ("1", of.max)] {
-            let _ = writeln!(out, "{name}{{{labels},quantile=\"{quantile}\"}} {value}");
+        for (of, value) in [("p50", of.p50), ("p99", of.p99), ("max", of.max)] {
+            let _ = writeln!(out, "{name}{{{labels},of=\"{of}\"}} {value}");
         }
     }
     type Pick = fn(&TableSize) -> u64;

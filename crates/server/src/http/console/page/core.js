@@ -24,6 +24,18 @@ async function rows(cql) {
   return answer.rows.map((row) => Object.fromEntries(answer.columns.map((column, at) => [column.name, row[at]])));
 }
 
+// The same of a table that the role may not be allowed to read: then it is empty, and the page says what is missing.
+let forbidden = '';
+async function shown(cql) {
+  try {
+    return await rows(cql);
+  } catch (error) {
+    if (!/permission/.test(error.message)) throw error;
+    forbidden = `${error.message}. GRANT SELECT ON KEYSPACE system_views lets a role see all of this page.`;
+    return [];
+  }
+}
+
 function trouble(text) {
   $('trouble').hidden = !text;
   $('trouble').textContent = text || '';

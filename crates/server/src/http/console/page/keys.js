@@ -17,7 +17,7 @@ async function keys() {
   const minutes = Math.max(MINUTES_MIN, ...grid.map((row) => row.values.length));
   heat = { rows: grid, minutes, top: Math.max(1, ...grid.flatMap((row) => row.values)) };
   drawHeat();
-  const hottest = await rows(`SELECT * FROM system_views.hot_partitions WHERE window = '${$('window').value}'`);
+  const hottest = await shown(`SELECT * FROM system_views.hot_partitions WHERE window = '${$('window').value}'`);
   const by = $('by').value;
   if (by) hottest.sort((a, b) => number(b[by]) - number(a[by]));
   fill($('hottest'), hottest.slice(0, few()), [
@@ -25,7 +25,7 @@ async function keys() {
     ['writes/s', rate('writes_per_s'), 'number'], ['bytes/s', rate('bytes_per_s'), 'number'], ['rows/s', rate('rows_per_s'), 'number'], ['dead/s', rate('tombstones_per_s'), 'number'],
     ['refused/s', rate('refused_per_s'), 'number'], ['share of table', (row) => percent(row.share), 'number'], ['± per s', rate('error'), 'number'],
   ], 'nothing was read or written by key');
-  const largest = (await rows('SELECT * FROM system_views.largest_partitions')).sort((a, b) => number(b.bytes) - number(a.bytes));
+  const largest = (await shown('SELECT * FROM system_views.largest_partitions')).sort((a, b) => number(b.bytes) - number(a.bytes));
   fill($('largest'), largest.slice(0, Math.min(20, few())), [
     ['table', (row) => `${row.keyspace_name}.${row.table_name}`], ['partition', (row) => row.partition_key, 'mono'], ['at least', (row) => bytes(number(row.bytes)), 'number', (row) => (number(row.bytes) > 1e8 ? 'breached' : '')],
     ['at most', (row) => bytes(number(row.bytes_max)), 'number'], ['rows', rate('rows'), 'number'], ['of 100 MB', (row) => percent(number(row.bytes) / 1e8), 'number'],
@@ -33,7 +33,7 @@ async function keys() {
 }
 
 async function heatOfKeys(of) {
-  const found = await rows('SELECT * FROM system_views.hot_history');
+  const found = await shown('SELECT * FROM system_views.hot_history');
   const made = found.map((row) => {
     const [reads, writes, volume] = ['reads_per_s', 'writes_per_s', 'bytes_per_s'].map((column) => list(row[column]));
     const values = { reads, writes, bytes: volume, load: reads.map((n, at) => n + writes[at]) }[of];
@@ -44,7 +44,7 @@ async function heatOfKeys(of) {
 }
 
 async function heatOfRing(of) {
-  const found = (await rows("SELECT * FROM system_views.heat_map WHERE map = 'tokens'")).sort((a, b) => number(a.minutes_ago) - number(b.minutes_ago));
+  const found = (await shown("SELECT * FROM system_views.heat_map WHERE map = 'tokens'")).sort((a, b) => number(a.minutes_ago) - number(b.minutes_ago));
   const column = { load: 'weights', reads: 'reads', writes: 'writes', bytes: 'bytes' }[of];
   const minutes = found.map((row) => ({ values: list(row[column]), hottest: hottestByRange(row.hottest) }));
   const width = 2n ** 64n / BigInt(RANGES);

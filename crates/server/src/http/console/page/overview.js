@@ -44,7 +44,7 @@ async function overview() {
     return found === null ? '–' : found === Infinity ? '> 8 s' : found.toFixed(1) + ' ms';
   };
   const cache = value('partita_cache_hits_total') + value('partita_cache_misses_total');
-  const wrong = await rows('SELECT keyspace_name, table_name, rule, severity, since, finding, fix, confidence FROM system_views.findings');
+  const wrong = await shown('SELECT keyspace_name, table_name, rule, severity, since, finding, fix, confidence FROM system_views.findings');
   const tiles = [
     ['health', health === 'ok' ? 'ok' : 'read-only', health === 'ok' ? 'within' : 'breached'],
     ['findings', String(wrong.length), wrong.length ? 'breached' : 'within'],
@@ -62,9 +62,9 @@ async function overview() {
   $('tiles').replaceChildren(...tiles.map(([name, shown, kind]) => element('div', { class: 'tile' }, element('b', { class: kind || '' }, shown), element('span', {}, name))));
   drawRates();
   showFindings(wrong);
-  const load = (await rows('SELECT * FROM system_views.table_load')).filter((row) => row.window === 'minute');
+  const load = (await shown('SELECT * FROM system_views.table_load')).filter((row) => row.window === 'minute');
   load.sort((a, b) => number(b.reads_per_s) + number(b.writes_per_s) - number(a.reads_per_s) - number(a.writes_per_s));
-  const sizes = new Map((await rows('SELECT * FROM system_views.table_sizes')).map((row) => [`${row.keyspace_name}.${row.table_name}`, row]));
+  const sizes = new Map((await shown('SELECT * FROM system_views.table_sizes')).map((row) => [`${row.keyspace_name}.${row.table_name}`, row]));
   const size = (column) => (row) => { const found = sizes.get(`${row.keyspace_name}.${row.table_name}`); return found ? short(number(found[column])) : ''; };
   fill($('tables'), load.slice(0, 200), [
     ['table', (row) => `${row.keyspace_name}.${row.table_name}`], ['reads/s', rate('reads_per_s'), 'number'], ['writes/s', rate('writes_per_s'), 'number'],
@@ -75,10 +75,10 @@ async function overview() {
 }
 
 function showFindings(wrong) {
-  const shown = wrong.slice(0, 50).map((row) => element('article', { class: `finding ${row.severity}` },
+  const made = wrong.slice(0, 50).map((row) => element('article', { class: `finding ${row.severity}` },
     element('p', {}, element('b', {}, `${row.severity}: `), row.finding), element('p', {}, element('b', {}, 'What to do: '), row.fix),
     element('p', { class: 'note' }, `${row.rule}, since ${moment(row.since)}; ${row.confidence}`)));
-  $('findings').replaceChildren(...(shown.length ? shown : [element('p', { class: 'note' }, 'Nothing is wrong that the server can see.')]));
+  $('findings').replaceChildren(...(made.length ? made : [element('p', { class: 'note' }, 'Nothing is wrong that the server can see.')]));
 }
 
 function drawRates() {

@@ -1,8 +1,8 @@
 // Access patterns: declared against observed, and statements that nobody has declared.
 
 async function patterns() {
-  const declared = await rows('SELECT * FROM system_views.access_patterns');
-  const numbers = await rows('SELECT * FROM system_views.access_pattern_numbers');
+  const declared = await shown('SELECT * FROM system_views.access_patterns');
+  const numbers = await shown('SELECT * FROM system_views.access_pattern_numbers');
   const of = (row) => numbers.filter((one) => one.keyspace_name === row.keyspace_name && one.pattern_name === row.pattern_name);
   const told = (one) => element('li', { class: one.status }, `${one.number.replaceAll('_', ' ')}: ${one.observed === null ? 'not seen yet' : short(number(one.observed))} of ${short(number(one.declared))} ${one.unit}, ${one.status}${one.breached_since ? ' since ' + moment(one.breached_since) : ''}`);
   const against = (row) => (row.problem ? row.problem : element('ul', { class: 'plain' }, ...of(row).map(told)));
@@ -12,7 +12,7 @@ async function patterns() {
     ['peak/s', rate('peak_rate_observed'), 'number'], ['calls', rate('calls'), 'number'], ['p50 ms', (row) => millis(row.p50_ms_observed), 'number'], ['p99 ms', (row) => millis(row.p99_ms_observed), 'number'],
     ['rows/call', rate('rows_per_call'), 'number'], ['partitions/call', rate('partitions_per_call'), 'number'], ['errors', rate('errors'), 'number'],
   ], 'no pattern is declared: CREATE ACCESS PATTERN declares one');
-  const others = (await rows('SELECT * FROM system_views.unmatched_statements')).sort((a, b) => number(b.calls) - number(a.calls));
+  const others = (await shown('SELECT * FROM system_views.unmatched_statements')).sort((a, b) => number(b.calls) - number(a.calls));
   fill($('unmatched'), others.slice(0, window.innerWidth < 560 ? 20 : 200), [
     ['statement', (row) => row.statement, 'mono'], ['class', (row) => row.class, '', (row) => (row.class === 'unbounded' ? 'breached' : '')], ['calls', rate('calls'), 'number'],
     ['rate/s', rate('rate'), 'number'], ['p99 ms', (row) => millis(row.p99_ms), 'number'], ['to declare it', (row) => row.declare, 'mono'],

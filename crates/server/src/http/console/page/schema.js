@@ -16,7 +16,7 @@ async function schema() {
     }
   }
   wrongWith = new Map();
-  for (const row of await rows('SELECT keyspace_name, table_name, rule, finding, severity FROM system_views.findings')) {
+  for (const row of await shown('SELECT keyspace_name, table_name, rule, finding, severity FROM system_views.findings')) {
     const name = `${row.keyspace_name}.${row.table_name}`;
     wrongWith.set(name, [...(wrongWith.get(name) || []), row]);
   }

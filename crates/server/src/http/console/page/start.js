@@ -9,9 +9,10 @@ let turn = 0;
 async function look() {
   clearTimeout(timer);
   const mine = (turn += 1);
+  forbidden = '';
   try {
     await refresh[tab]();
-    if (mine === turn) trouble('');
+    if (mine === turn) trouble(forbidden);
   } catch (error) {
     if (mine === turn && $('login').hidden) trouble(error.message);
   }

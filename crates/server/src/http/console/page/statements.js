@@ -12,9 +12,9 @@ async function run(event) {
   try {
     const answer = await call('/api/query', { cql });
     const took = (performance.now() - began).toFixed(1);
-    const shown = answer.rows.slice(0, ANSWER_ROWS_MAX);
-    $('said').textContent = `${shown.length}${answer.more || shown.length < answer.rows.length ? ' and more' : ''} rows in ${took} ms, the way here included. ${answer.warnings.join(' ')}`;
-    fill($('answer'), shown, answer.columns.map((column, at) => [`${column.name} (${column.type})`, (row) => row[at] ?? 'null', 'mono', (row) => (row[at] === null ? 'unseen' : '')]), 'done; no rows');
+    const first = answer.rows.slice(0, ANSWER_ROWS_MAX);
+    $('said').textContent = `${first.length}${answer.more || first.length < answer.rows.length ? ' and more' : ''} rows in ${took} ms, the way here included. ${answer.warnings.join(' ')}`;
+    fill($('answer'), first, answer.columns.map((column, at) => [`${column.name} (${column.type})`, (row) => row[at] ?? 'null', 'mono', (row) => (row[at] === null ? 'unseen' : '')]), 'done; no rows');
   } catch (error) {
     $('said').textContent = error.message;
     $('said').className = 'breached';
