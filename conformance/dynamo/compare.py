@@ -379,6 +379,8 @@ ERRORS = [
     (lambda o, q, l, p: both_validation(l, p) and p.message == "Invalid KeyConditionExpression: " + l.message, "KeyConditionExpressions cannot have …: the service's prefix (2.5)"),
     (lambda o, q, l, p: o == "TransactGetItems" and mentions(l.message, KEY_TEXTS) and mentions(p.message, ["must be scalars"]), "TransactGetItems: a wrong key and a wrong path, either may be told"),
     (lambda o, q, l, p: both_validation(l, p) and mentions(l.message, ["must be scalars"]) and mentions(p.message, ["must be scalars"]), "two paths lead into keys: either may be told"),
+    (lambda o, q, l, p: both_validation(l, p) and mentions(l.message, ["Invalid attribute type name found"]) and l.message.split("valid types")[0] == p.message.split("valid types")[0],
+     "the order of the valid types varies (3.3)"),
     (only_other_reasons, "Local judges a transaction's actions in another order, and does not tell all reasons"),
     (lambda o, q, l, p: both_validation(l, p) and re.search(r'near: "\.\s*:', p.message), "Local takes a value placeholder for a name in a path"),
     (lambda o, q, l, p: o == "BatchGetItem" and both_validation(l, p) and stage(l.message) == stage(p.message) == 10 and len(q["RequestItems"]) > 1,
