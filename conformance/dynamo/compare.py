@@ -198,6 +198,8 @@ def same_statement(left, right):
     one, other = left.get("Error", {}), right.get("Error", {})
     if "Unsupported data type: Parameter under key" in one.get("Message", "") or mentions(one.get("Message"), RUNTIME) and mentions(other.get("Message"), RUNTIME):
         return True
+    if mentions(one.get("Message"), ["overlap with each other"]) and mentions(other.get("Message"), ["overlap with each other"]):
+        return True
     return one.get("Message") == "Only single item select is supported" and "must specify the primary key" in other.get("Message", "")
 
 
@@ -376,6 +378,9 @@ ERRORS = [
     (lambda o, q, l, p: o == "BatchGetItem" and mentions(l.message, ["contains duplicates"]) and stage(p.message) == 10, "mistakes in two tables of a batch: either may be told"),
     (lambda o, q, l, p: both_validation(l, p) and p.message == "Invalid KeyConditionExpression: " + l.message, "KeyConditionExpressions cannot have …: the service's prefix (2.5)"),
     (lambda o, q, l, p: o == "TransactGetItems" and mentions(l.message, KEY_TEXTS) and mentions(p.message, ["must be scalars"]), "TransactGetItems: a wrong key and a wrong path, either may be told"),
+    (lambda o, q, l, p: both_validation(l, p) and mentions(l.message, ["must be scalars"]) and mentions(p.message, ["must be scalars"]), "two paths lead into keys: either may be told"),
+    (lambda o, q, l, p: both_validation(l, p) and mentions(l.message, ["Invalid attribute type name found"]) and l.message.split("valid types")[0] == p.message.split("valid types")[0],
+     "the order of the valid types varies (3.3)"),
     (only_other_reasons, "Local judges a transaction's actions in another order, and does not tell all reasons"),
     (lambda o, q, l, p: both_validation(l, p) and re.search(r'near: "\.\s*:', p.message), "Local takes a value placeholder for a name in a path"),
     (lambda o, q, l, p: o == "BatchGetItem" and both_validation(l, p) and stage(l.message) == stage(p.message) == 10 and len(q["RequestItems"]) > 1,
