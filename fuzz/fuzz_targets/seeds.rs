@@ -61,7 +61,7 @@ fn definitions() -> Vec<Vec<u8>> {
 
 /// Requests of the DynamoDB API; the first byte chooses the operation.
 fn dynamo_requests() -> Vec<Vec<u8>> {
-    let values = r#""ExpressionAttributeNames":{"#a":"m"},"ExpressionAttributeValues":{":a":{"N":"1"},":b":{"S":"x"},":c":{"SS":["x"]},":d":{"L":[]}}"#;
+    let values = r##""ExpressionAttributeNames":{"#a":"m"},"ExpressionAttributeValues":{":a":{"N":"1"},":b":{"S":"x"},":c":{"SS":["x"]},":d":{"L":[]}}"##;
     let item = r#"{"p":{"S":"k"},"n":{"N":"-1.5e3"},"m":{"M":{"l":{"L":[{"BOOL":true},{"NULL":true},{"B":"AQI="}]}}},"s":{"NS":["1","2.0"]},"t":{"SS":["a\u00e4"]},"b":{"BS":["AQ=="]}}"#;
     let texts: Vec<(&str, String)> = vec![
         ("PutItem", format!(r#"{{"TableName":"tab","Item":{item},"ReturnValues":"ALL_OLD"}}"#)),
