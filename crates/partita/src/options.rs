@@ -57,9 +57,9 @@ pub struct ServeOptions {
     /// Word refusals as DynamoDB does since 2026, where that differs from what clients and their tests know
     #[arg(long, env = "PARTITA_DYNAMO_NEWER_TEXTS")]
     dynamo_newer_texts: bool,
-    /// Refuse DynamoDB requests that carry no credentials, as DynamoDB does; without --auth any will do
-    #[arg(long, env = "PARTITA_DYNAMO_CREDENTIALS")]
-    dynamo_credentials: bool,
+    /// Serve DynamoDB requests that carry no credentials, too; DynamoDB refuses them, and without --auth any will do
+    #[arg(long, env = "PARTITA_DYNAMO_ANONYMOUS")]
+    dynamo_anonymous: bool,
     /// A folder that stands for a bucket in exports and imports of DynamoDB tables: name=DIR; may be given several times
     #[arg(long, env = "PARTITA_BUCKET", value_name = "NAME=DIR", value_delimiter = ',')]
     bucket: Vec<String>,
@@ -250,7 +250,7 @@ impl ServeOptions {
             throttle: self.dynamo_throttle,
             extensions: self.dynamo_extensions,
             newer_texts: self.dynamo_newer_texts,
-            wants_credentials: self.dynamo_credentials,
+            wants_credentials: !self.dynamo_anonymous,
             buckets,
         }))
     }
@@ -337,7 +337,7 @@ impl ServeOptions {
             dynamo_throttle: self.dynamo_throttle || file.dynamo_throttle,
             dynamo_extensions: self.dynamo_extensions || file.dynamo_extensions,
             dynamo_newer_texts: self.dynamo_newer_texts || file.dynamo_newer_texts,
-            dynamo_credentials: self.dynamo_credentials || file.dynamo_credentials,
+            dynamo_anonymous: self.dynamo_anonymous || file.dynamo_anonymous,
             bucket: if self.bucket.is_empty() { file.bucket } else { self.bucket },
             shards: self.shards.or(file.shards),
             durability: self.durability.or(file.durability),
