@@ -14,8 +14,8 @@ use database::shape::{Shape, Verb};
 use model::types::quote_identifier;
 use query::QueryError;
 use schema::{AccessPattern, Catalogue, Keyspace};
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
 use store::Store;
 
 /// A statement of no pattern, in a keyspace that wants one.
@@ -108,8 +108,35 @@ pub(crate) fn name_for(shape: &Shape) -> String {
     name
 }
 
-/// The shape that a pattern declares; `None` while the schema does not serve it.
+/// The shape that a pattern declares; `None` while the schema does not serve it. Asked every few seconds for all patterns, so what was
+/// found out under this version of the catalogue is remembered.
 pub(crate) fn pattern_shape(catalogue: &Catalogue, keyspace: &str, pattern: &AccessPattern) -> Option<Shape> {
+    static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = known.get_or_insert_default();
+    if known.version != catalogue.version || known.shapes.len() > SHAPES_MAX {
+        *known = Known { version: catalogue.version, shapes: HashMap::new() };
+    }
+    let key = (keyspace.to_string(), pattern.statement.clone());
+    if let Some(shape) = known.shapes.get(&key) {
+        return shape.clone();
+    }
+    let shape = bound_shape(catalogue, keyspace, pattern);
+    known.shapes.insert(key, shape.clone());
+    shape
+}
+
+/// Shapes by keyspace and statement, under one version of the catalogue.
+#[derive(Default)]
+struct Known {
+    version: [u8; 16],
+    shapes: HashMap<(String, String), Option<Shape>>,
+}
+
+/// Shapes that are remembered at once.
+const SHAPES_MAX: usize = 10_000;
+
+fn bound_shape(catalogue: &Catalogue, keyspace: &str, pattern: &AccessPattern) -> Option<Shape> {
     let parsed = cql_syntax::parse_statement(&pattern.statement).ok()?;
     let scope = Scope { catalogue, keyspace: Some(keyspace) };
     let mut markers = Markers::new(parsed.markers.len());

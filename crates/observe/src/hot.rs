@@ -144,8 +144,9 @@ pub struct HotKeys {
     tables: Vec<(u32, Load)>,
     /// Where in `tables` the last operation was.
     last: usize,
-    /// Places of keys that had nothing to do for a while; whoever comes first gets them without a search.
-    idle: Vec<usize>,
+    /// Where the search for a light key goes on, like the hand of a clock: many keys are as light as the floor, and a search from the
+    /// beginning for each of them would cost more than the counting.
+    hand: usize,
     ranges: Box<[Heat]>,
 }
 
@@ -198,7 +199,7 @@ impl HotKeys {
             floor: 0,
             tables: Vec::new(),
             last: 0,
-            idle: Vec::new(),
+            hand: 0,
             ranges: vec![Heat::default(); HEAT_RANGES].into(),
         }
     }
@@ -236,18 +237,9 @@ impl HotKeys {
         let new = Watched { hash, hot, prior: 0 };
         let at = if self.watched.len() < self.watched_max {
             self.watched.len()
-        } else if let Some(idle) = self.idle.pop() {
-            // It may have become busy again since.
-            if self.watched[idle].rank() > 0 {
-                return self.consider(new.hot, key, hash);
-            }
-            // Its cell keeps the mark until the next stretch of time, which costs a look-up now and then.
-            self.places.remove(&self.watched[idle].hash);
-            idle
         } else {
-            let ranks = self.watched.iter().map(Watched::rank).enumerate();
-            let (at, lightest) = ranks.min_by_key(|(_, rank)| *rank).unwrap_or_default();
-            self.floor = lightest;
+            let at = self.lightest();
+            let lightest = self.watched[at].rank();
             if new.rank() <= lightest {
                 let cell = &mut self.cells[cell_of(new.hot.token)];
                 *cell = (*cell & WATCHED) | (new.rank().min(COUNT.into()) as u32);
@@ -266,16 +258,31 @@ impl HotKeys {
         }
     }
 
-    /// The key at this place is not watched any more: what it weighed counts for its cell again.
+    /// A watched key that none is lighter than; there is one.
+    fn lightest(&mut self) -> usize {
+        for _ in 0..self.watched.len() {
+            let at = self.hand % self.watched.len();
+            if self.watched[at].rank() <= self.floor {
+                self.hand = at;
+                return at;
+            }
+            self.hand = at + 1;
+        }
+        // Nobody is as light as the floor any more: it rises.
+        let ranks = self.watched.iter().map(Watched::rank).enumerate();
+        let (at, lightest) = ranks.min_by_key(|(_, rank)| *rank).unwrap_or_default();
+        (self.floor, self.hand) = (lightest, at);
+        at
+    }
+
+    /// The key at this place is not watched any more: what it weighed counts for its cell again. The cell keeps its mark until the
+    /// next stretch of time, which costs a look-up now and then.
     fn forget(&mut self, at: usize) {
         let Watched { hash, hot, .. } = &self.watched[at];
         self.places.remove(hash);
-        let place = cell_of(hot.token);
-        let others = self.watched.iter().filter(|other| cell_of(other.hot.token) == place).count();
-        let cell = self.cells[place];
+        let cell = &mut self.cells[cell_of(hot.token)];
         let weight = u32::try_from(hot.weight).unwrap_or(COUNT);
-        let count = (cell & COUNT).saturating_add(weight).min(COUNT);
-        self.cells[place] = if others > 1 { count | WATCHED } else { count };
+        *cell = (*cell & WATCHED) | (*cell & COUNT).saturating_add(weight).min(COUNT);
     }
 
     fn table(&mut self, table: u32) -> &mut Load {
@@ -325,8 +332,7 @@ impl HotKeys {
             watched.hot.missed = 0;
         }
         self.floor = 0;
-        self.idle.clear();
-        self.idle.extend(self.watched.iter().enumerate().filter(|(_, w)| w.rank() == 0).map(|(at, _)| at));
+        self.hand = 0;
         slot
     }
 }
