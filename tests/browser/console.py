@@ -3,7 +3,7 @@
 
 usage: console.py PARTITA-BINARY. A server with passwords is started and given work in which one customer takes a third. Then somebody logs in (and
 is refused with a wrong password), sees what is wrong, reads the name of the hot key off the heat map, looks at a breached pattern, runs a
-query and reads what it cost, and logs out, after which nothing is shown. In light and dark, 320 to 2560 wide, with the keyboard. Screenshots
+query and reads what it cost, pauses a backfill, and logs out, after which nothing is shown. In light and dark, 320 to 2560 wide, with the keyboard. Screenshots
 are left in $PARTITA_CACHE/browser. Last line: N passed, N failed, N skipped.
 """
 import json
@@ -191,6 +191,23 @@ def runs_a_query(person):
     assert person.script("() => document.title") == "Partita"
 
 
+def pauses_a_backfill(person):
+    connection = client.Connection(person.port, "cassandra")
+    connection.query("CREATE TABLE shop.items (id int PRIMARY KEY, kind text, price int)")
+    for n in range(400):
+        connection.query(f"INSERT INTO shop.items (id, kind, price) VALUES ({n}, 'kind-{n % 7}', {n})")
+    connection.query("CREATE PROJECTION shop.items_by_kind ON shop.items AS SELECT price PRIMARY KEY (kind, id) WITH owner = 'sales' AND backfill = {'rows_per_second': '20'}")
+    person.click("nav button[data-tab=copies]")
+    row = "(state) => { const r = [...document.querySelectorAll('#jobs tbody tr')].find((r) => r.innerText.includes('items_by_kind')); return r && r.innerText.includes(state) && r.innerText; }"
+    job = person.wait("the job", row, "").split()[0]
+    for label, state in (("Pause", "paused"), ("Resume", "running")):
+        person.click(f"#jobs button[aria-label='{label} job {job}']")
+        person.wait(state, row, state)
+    assert "sales" in person.script("() => document.getElementById('projections').innerText")
+    person.click(f"#jobs button[aria-label='Pause job {job}']")
+    person.wait("paused", row, "paused")
+
+
 def stays_logged_in(person):
     person.open("#patterns")
     person.sees("as cassandra")
@@ -200,7 +217,7 @@ def stays_logged_in(person):
 def looks_right_everywhere(person, folder, check):
     wrong = []
     for width, scheme in ((320, "light"), (320, "dark"), (768, "light"), (1280, "dark"), (2560, "light")):
-        for tab in ("overview", "keys", "patterns", "schema", "statements"):
+        for tab in ("overview", "keys", "patterns", "copies", "schema", "statements"):
             person.open(f"#{tab}", width, scheme)
             person.wait(tab, "(tab) => !document.getElementById('console').hidden && !document.getElementById(tab).hidden", tab)
             time.sleep(1.2)
@@ -258,11 +275,12 @@ def main():
         load = Load(ports["cql"])
         load.start()
         person = Person(browser, f"http://127.0.0.1:{ports['http']}/")
+        person.port = ports["cql"]
         browser.open(person.url, 1280, "light")
-        steps = [logs_in, sees_what_is_wrong, reads_the_hot_key_off_the_map, sees_a_breach, reads_the_schema, runs_a_query, stays_logged_in,
+        steps = [logs_in, sees_what_is_wrong, reads_the_hot_key_off_the_map, sees_a_breach, reads_the_schema, runs_a_query, pauses_a_backfill, stays_logged_in,
                  lambda p: looks_right_everywhere(p, folder, check), logs_out, is_small_and_cannot_be_framed]
         names = [step.__name__.replace("_", " ") for step in steps]
-        names[7] = "looks right everywhere"
+        names[8] = "looks right everywhere"
         for name, step in zip(names, steps):
             try:
                 step(person)

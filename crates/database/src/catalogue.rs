@@ -11,11 +11,12 @@ use crate::review::Reviewer;
 use crate::view;
 use query::QueryError;
 use schema::{
-    Applied, Catalogue, CompactionPlan, CompressionPlan, Effect, SchemaError, Setting, Table, TableOptions,
+    Applied, Catalogue, CompactionPlan, CompressionPlan, Effect, LimitPlan, SchemaError, Setting, Table,
+    TableOptions,
 };
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
-use store::{Compaction, Compression, Store, TableConfig, TableId};
+use store::{Compaction, Compression, PartitionLimit, Store, TableConfig, TableId};
 
 /// The data center of a node that was not told another.
 pub const DATA_CENTER: &str = "datacenter1";
@@ -233,7 +234,13 @@ fn table_config(table: &Table) -> TableConfig {
         gc_grace_seconds: grace_seconds(table),
         indexes: table.indexes.iter().filter_map(|index| query::index::config(table, index)).collect(),
         views: Vec::new(),
+        limit: table.options.partition_limit().map(limit),
     }
+}
+
+fn limit(plan: LimitPlan) -> PartitionLimit {
+    let LimitPlan { bytes, rows, warn_bytes, warn_rows, refuse } = plan;
+    PartitionLimit { bytes, rows, warn_bytes, warn_rows, refuse }
 }
 
 /// How long tombstones are kept. In a view that is being built for as long as that takes: the build writes rows as they were

@@ -19,7 +19,7 @@ use model::token::Token;
 use rt::{Disk, RealDisk};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use store::{Compression, Flow, Mutation, Partitions, Read, Sink, Slice, TableId};
+use store::{Compression, Flow, Mutation, Partitions, Read, Sink, Slice, TableConfig, TableId};
 
 const TABLE: TableId = TableId(1);
 const MEMTABLE_BYTES: usize = 64 << 20;
@@ -112,7 +112,10 @@ impl Store {
             tables: &tables,
             others: Others { tables: &[], memtables_min_timestamp: None },
             purge: None,
-            options: WriterOptions::new(TABLE, 0, compression()),
+            options: WriterOptions::new(&TableConfig {
+                compression: compression(),
+                ..TableConfig::new(TABLE)
+            }),
             output_bytes: 1 << 40,
         };
         let (dir, next) = (self.dir.clone(), &mut self.next);

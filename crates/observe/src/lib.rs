@@ -4,12 +4,14 @@
 //! that a new one is one line in one place. Counting is a relaxed atomic add, reading may happen on any thread.
 
 mod counter;
+mod growth;
 mod histogram;
 mod hot;
 mod size;
 mod windows;
 
 pub use counter::{Counter, Kind, Reading, Sample};
+pub use growth::{DAY_MILLIS, Growth, WEEK_MILLIS};
 pub use histogram::{Histogram, Snapshot};
 pub use hot::{HEAT_RANGES, Heat, HotKey, HotKeys, KEY_BYTES_MAX, Load, Slot, range_of};
 pub use size::{LargePartition, Spread, TableSize};

@@ -17,6 +17,11 @@ pub struct LargePartition {
     pub bytes_min: u64,
     pub bytes_max: u64,
     pub rows: u64,
+    /// Microseconds of its oldest write, where it is known.
+    pub oldest_micros: Option<i64>,
+    /// Bytes per day over the last day and over the last week, where they are known.
+    pub growth_day: Option<i64>,
+    pub growth_week: Option<i64>,
 }
 
 /// A table over all shards. A row or partition that several files hold is counted in each until they are merged.
@@ -40,4 +45,6 @@ pub struct TableSize {
     pub partition_buckets: Vec<(u64, u64)>,
     /// The largest first.
     pub largest: Vec<LargePartition>,
+    /// When this was asked for, in microseconds since 1970.
+    pub now_micros: i64,
 }

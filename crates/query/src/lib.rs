@@ -7,6 +7,7 @@
 pub mod context;
 pub mod error;
 pub mod expr;
+pub mod full;
 pub mod function;
 mod held;
 pub mod index;

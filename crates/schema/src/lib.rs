@@ -35,7 +35,7 @@ pub use index::{Index, IndexKind, IndexPart};
 pub use keyspace::{
     Keyspace, is_local_system_name, is_replicated_system_name, is_system_name, is_virtual_system_name,
 };
-pub use options::{CompactionPlan, CompressionPlan, TableOptions, java_double};
+pub use options::{CompactionPlan, CompressionPlan, LimitPlan, TableOptions, java_double};
 pub use pattern::AccessPattern;
 pub use properties::{Properties, PropertyValue};
 pub use table::{Table, TableKind};

@@ -11,6 +11,8 @@ pub enum StoreError {
     Overloaded(&'static str),
     /// More tombstones than allowed were scanned; narrow the read or compact.
     TooManyTombstones { scanned: u64, limit: u64 },
+    /// The partition has reached its limit and takes no more data; nothing was done.
+    PartitionFull(Box<FullPartition>),
     /// The store no longer accepts writes (failed write or fsync, full disk); reads go on.
     ReadOnly { reason: String },
     /// Stored bytes are damaged.
@@ -23,6 +25,16 @@ pub enum StoreError {
     Io { context: String },
 }
 
+/// Which partition is full, and how full.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FullPartition {
+    pub table: crate::TableId,
+    pub key: model::key::PartitionKey,
+    pub bytes: u64,
+    pub rows: u64,
+    pub limit: crate::PartitionLimit,
+}
+
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -31,6 +43,11 @@ impl fmt::Display for StoreError {
             StoreError::TooManyTombstones { scanned, limit } => {
                 write!(f, "scanned {scanned} tombstones, the limit is {limit}")
             }
+            StoreError::PartitionFull(full) => write!(
+                f,
+                "the partition holds {} bytes in {} rows, its limit is {} bytes and {} rows",
+                full.bytes, full.rows, full.limit.bytes, full.limit.rows
+            ),
             StoreError::ReadOnly { reason } => write!(f, "writes are stopped: {reason}"),
             StoreError::Corrupt { file, offset, what } => {
                 write!(f, "corrupt data in {file} at offset {offset}: {what}")

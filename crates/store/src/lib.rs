@@ -24,7 +24,7 @@ pub use account::{Account, Accounted, Work};
 pub use commit::{CasOutcome, CheckedPartition, Commit, ConditionalCommit, CurrentRow, PartitionCheck};
 pub use condition::{CellCondition, Element, RowCheck, RowPosition, Subject, TREE_DEPTH_MAX, Tree};
 pub use deferred::{Deferred, DeferredOp};
-pub use error::StoreError;
+pub use error::{FullPartition, StoreError};
 pub use fragment::Fragment;
 pub use index::IndexConfig;
 pub use model::comparison::Comparison;
@@ -53,6 +53,8 @@ pub struct TableConfig {
     pub indexes: Vec<IndexConfig>,
     /// Kept in step like indexes, and said again like them.
     pub views: Vec<ViewConfig>,
+    /// How large a partition may become; said again like indexes.
+    pub limit: Option<PartitionLimit>,
 }
 
 impl TableConfig {
@@ -90,8 +92,21 @@ impl TableConfig {
             gc_grace_seconds: 864_000,
             indexes: Vec::new(),
             views: Vec::new(),
+            limit: None,
         }
     }
+}
+
+/// How large a partition may become: stored bytes before compression, and rows. `u64::MAX` is no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartitionLimit {
+    pub bytes: u64,
+    pub rows: u64,
+    /// From here on a partition counts as near its limit.
+    pub warn_bytes: u64,
+    pub warn_rows: u64,
+    /// Whether writes that add to a partition at its limit are refused.
+    pub refuse: bool,
 }
 
 /// Executes reads and commits. One handle per shard; handles are not shared between threads.
@@ -114,6 +129,20 @@ pub trait Store: 'static {
         _transaction: Transaction<D>,
     ) -> impl Future<Output = Result<D::Outcome, StoreError>> {
         std::future::ready(Err(StoreError::Invalid("this store has no transactions".into())))
+    }
+
+    /// Whether any partition is near or at its limit: then writers ask [`Store::crowding`].
+    fn is_crowded(&self) -> bool {
+        false
+    }
+
+    /// Bytes, rows and limit of a partition that is near its limit or at it.
+    fn crowding(
+        &self,
+        _table: TableId,
+        _key: &model::key::PartitionKey,
+    ) -> Option<(u64, u64, PartitionLimit)> {
+        None
     }
 
     /// How far transactions have got, for readers that must miss none of them.

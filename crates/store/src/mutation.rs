@@ -7,7 +7,7 @@ use crate::TableId;
 use crate::deferred::Deferred;
 use model::deletion::{Deletion, Timestamp};
 use model::key::{KIND_PARTITION_DELETION, KIND_RANGE, KIND_ROW, KIND_STATIC, PartitionKey};
-use model::row::RowView;
+use model::row::{Cell, CellState, RowView};
 use model::vint;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -112,11 +112,27 @@ impl Mutation {
         self.entries().filter_map(|e| e.payload.first_chunk::<8>()).map(|b| i64::from_be_bytes(*b)).max()
     }
 
+    /// Whether it writes anything but deletions: those are taken even by a partition at its limit.
+    pub fn adds_data(&self) -> bool {
+        !self.deferred.is_empty() || self.entries().any(|entry| entry.adds_data())
+    }
+
     /// Adds the entries of `other` (same table and partition).
     pub fn extend(&mut self, other: Mutation) {
         assert!(self.table == other.table && self.key == other.key, "mutations of one partition");
         self.entries.extend_from_slice(&other.entries);
         self.deferred.extend(other.deferred);
+    }
+}
+
+impl EntryRef<'_> {
+    fn adds_data(&self) -> bool {
+        if !matches!(self.position.first(), Some(&(KIND_ROW | KIND_STATIC))) {
+            return false;
+        }
+        let is_live = |cell: Cell<'_>| matches!(cell.state, CellState::Live(_) | CellState::Expiring { .. });
+        RowView::from_payload(self.payload)
+            .is_some_and(|row| row.marker().is_some() || row.cells().any(is_live))
     }
 }
 
@@ -187,6 +203,23 @@ mod tests {
         mutation.delete_partition(Deletion { timestamp: 50, local_seconds: 2 });
         mutation.delete_range(b"a", b"b", Deletion { timestamp: 60, local_seconds: 2 });
         mutation
+    }
+
+    #[test]
+    fn deletions_add_no_data() {
+        let mut mutation = Mutation::new(TableId(7), PartitionKey::of(b"k").unwrap());
+        let mut writer = RowWriter::new();
+        mutation.delete_partition(Deletion { timestamp: 50, local_seconds: 2 });
+        mutation.delete_range(b"a", b"b", Deletion { timestamp: 60, local_seconds: 2 });
+        writer.begin(100, None, Deletion { timestamp: 99, local_seconds: 1 });
+        let state = CellState::Tombstone { local_seconds: 1 };
+        writer.cell(&Cell { column: 3, path: None, timestamp: 100, state });
+        mutation.row(b"\x20c", writer.view());
+        assert!(!mutation.adds_data());
+        writer.begin(100, None, Deletion::NONE);
+        writer.live(3, b"value");
+        mutation.row(b"\x20c", writer.view());
+        assert!(mutation.adds_data());
     }
 
     #[test]

@@ -287,5 +287,8 @@ fn option_texts(options: &TableOptions) -> Vec<String> {
     if !options.review.is_empty() {
         texts.push(format!("review = {}", quoted(&options.review)));
     }
+    if !options.partition_limit.is_empty() {
+        texts.push(format!("partition_limit = {}", map_text(&options.partition_limit)));
+    }
     texts
 }

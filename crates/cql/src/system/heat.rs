@@ -4,7 +4,6 @@ use super::cells::*;
 use super::findings::hot_partition;
 use super::node::Live;
 use super::rows::Filler;
-use model::literal::format_text;
 use model::types::DataType;
 use observe::{Heat, HotKey, Load, Slot, Window, range_of};
 use schema::Catalogue;
@@ -48,41 +47,8 @@ pub fn key_text(table: &schema::Table, key: &[u8]) -> String {
 impl Place<'_> {
     /// The key as text: values of several columns with a colon between, as nodetool shows them.
     pub fn key_text(&self, key: &[u8]) -> String {
-        let shown = |data_type: &DataType, value: &[u8]| match data_type {
-            // Keys of the DynamoDB API are bytes here, and mostly text there.
-            DataType::Blob => readable(value),
-            other => format_text(other, value).unwrap_or_else(|| hex(value)),
-        };
-        match &self.types[..] {
-            [only] => shown(only, key),
-            [] => readable(key),
-            types => {
-                let mut rest = key;
-                let mut parts = Vec::with_capacity(types.len());
-                for data_type in types {
-                    // Cut keys end early.
-                    let Some((len, behind)) = rest.split_first_chunk::<2>() else { break };
-                    let len = usize::from(u16::from_be_bytes(*len));
-                    let Some(value) = behind.get(..len) else { break };
-                    parts.push(shown(data_type, value));
-                    rest = behind.get(len + 1..).unwrap_or_default();
-                }
-                parts.join(":")
-            }
-        }
+        query::full::key_text(&self.types, key)
     }
-}
-
-/// Text where it is text that can be shown.
-fn readable(bytes: &[u8]) -> String {
-    match std::str::from_utf8(bytes) {
-        Ok(text) if !text.is_empty() && !text.contains(char::is_control) => text.to_string(),
-        _ => hex(bytes),
-    }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    format_text(&DataType::Blob, bytes).unwrap_or_default()
 }
 
 pub(super) fn per_second(count: u64, slot: &Slot) -> f64 {

@@ -89,6 +89,9 @@ impl VirtualTables for SystemTables {
             ("system_views", "largest_partitions") => {
                 sizes::largest_partitions(&mut filler, &catalogue, self.live());
             }
+            ("system_views", "partition_sizes") => {
+                sizes::partition_sizes(&mut filler, &catalogue, self.live());
+            }
             ("system_views", "table_sizes") => sizes::table_sizes(&mut filler, &catalogue, self.live()),
             ("system_views", "hot_partitions") => heat::hot_partitions(&mut filler, &catalogue, self.live()),
             ("system_views", "table_load") => heat::table_load(&mut filler, &catalogue, self.live()),

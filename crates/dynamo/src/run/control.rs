@@ -404,6 +404,17 @@ fn stores(definition: &TableDefinition) -> Vec<NewStore> {
     indexes.chain(streams).collect()
 }
 
+/// The service's limit of an item collection, which only tables with a local index have.
+fn collection_limit(definition: &TableDefinition) -> Result<Properties, ApiError> {
+    let mut properties = Properties::default();
+    if definition.has_local_indexes() {
+        let limit = [("bytes", "10GB"), ("action", "refuse")];
+        let limit = limit.map(|(name, value)| (name.to_string(), value.to_string()));
+        properties.add("partition_limit", PropertyValue::Map(limit.into())).map_err(internal)?;
+    }
+    Ok(properties)
+}
+
 /// The table as the catalogue has it: keys as columns, all attributes in one column more.
 fn new_table(name: &str, definition: &TableDefinition) -> Result<NewTable, ApiError> {
     let column = |attribute: &KeyAttribute| {
@@ -428,7 +439,7 @@ fn new_table(name: &str, definition: &TableDefinition) -> Result<NewTable, ApiEr
         partition_key: names(&definition.key.hash),
         clustering: names(&definition.key.sort),
         clustering_order: Vec::new(),
-        properties: Properties::default(),
+        properties: collection_limit(definition)?,
         foreign: Some(NewForeign {
             definition: serde_json::to_value(definition).map_err(internal)?,
             stores: stores(definition),

@@ -250,6 +250,10 @@ pub fn store_error(error: StoreError) -> ApiError {
         StoreError::Overloaded(what) => {
             ApiError::new(ErrorName::Throttling, format!("{what}; try again later"))
         }
+        StoreError::PartitionFull(_) => {
+            let text = "Collection size exceeded.";
+            ApiError::new(ErrorName::ItemCollectionSizeLimitExceeded, text)
+        }
         StoreError::UnknownTable(_) => ApiError::no_such_resource(),
         StoreError::Invalid(text) => ApiError::validation(text),
         other => {

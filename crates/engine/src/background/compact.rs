@@ -161,7 +161,7 @@ impl CompactJob {
                 memtables_min_timestamp: situation.memtables_min_timestamp,
             },
             purge: purge.then_some(terms),
-            options: WriterOptions::new(config.id, config.incarnation, config.compression),
+            options: WriterOptions::new(config),
             output_bytes: OUTPUT_BYTES,
         };
         let mut throttle = Throttle::new(shared);

@@ -68,7 +68,7 @@ impl FlushJob {
             tables: &[],
             others: Others { tables: &[], memtables_min_timestamp: None },
             purge: None,
-            options: WriterOptions::new(config.id, config.incarnation, config.compression),
+            options: WriterOptions::new(config),
             output_bytes: u64::MAX,
         };
         let outputs = run(&*shared.disk, &work, &mut || shared.new_file(), &mut |_| Pace::Continue)

@@ -19,7 +19,7 @@ pub(crate) fn split_table(
 ) -> Result<Vec<(u64, PathBuf)>, StoreError> {
     let io = |error: io::Error| StoreError::Io { context: format!("splitting {}: {error}", table.name()) };
     let statistics = table.statistics();
-    let mut options = WriterOptions::new(config.id, config.incarnation, config.compression);
+    let mut options = WriterOptions::new(config);
     options.log_segments = Some((statistics.log_min, statistics.log_max));
     let mut files = Vec::new();
     let mut open: Option<(u32, TableWriter)> = None;

@@ -320,7 +320,8 @@ pub fn test_disk() -> SimDisk {
 
 /// Small blocks, so that few rows make many of them.
 pub fn writer_options(block_bytes: usize, compression: store::Compression) -> WriterOptions {
-    WriterOptions { block_bytes, ..WriterOptions::new(TABLE, 0, compression) }
+    let config = store::TableConfig { compression, ..store::TableConfig::new(TABLE) };
+    WriterOptions { block_bytes, ..WriterOptions::new(&config) }
 }
 
 /// Copies a run into a file as it is, entry by entry.

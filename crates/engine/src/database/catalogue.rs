@@ -134,7 +134,12 @@ fn decode(bytes: &[u8]) -> Option<Catalogue> {
 
 /// What is stored of tables: indexes and views come from the schema.
 fn stored(tables: &[TableConfig]) -> Vec<TableConfig> {
-    let bare = |table: &TableConfig| TableConfig { indexes: Vec::new(), views: Vec::new(), ..table.clone() };
+    let bare = |table: &TableConfig| TableConfig {
+        indexes: Vec::new(),
+        views: Vec::new(),
+        limit: None,
+        ..table.clone()
+    };
     tables.iter().map(bare).collect()
 }
 
@@ -181,6 +186,7 @@ fn take_table(body: &mut &[u8]) -> Option<TableConfig> {
         gc_grace_seconds: vint::take_u32(body)?,
         indexes: Vec::new(),
         views: Vec::new(),
+        limit: None,
     })
 }
 

@@ -6,6 +6,7 @@ mod engine;
 mod error;
 mod files;
 mod layout;
+pub(crate) mod limits;
 mod open;
 mod options;
 pub(crate) mod replace;

@@ -126,6 +126,7 @@ pub(super) fn open(
         log_begins: AtomicU64::new(state.log_begins),
         stopping: AtomicBool::new(false),
         cache_counts: (0..options.shards).map(|_| Mutex::default()).collect(),
+        limits: Default::default(),
         sizes: (0..options.shards).map(|_| Mutex::default()).collect(),
         heat: (0..options.shards).map(|_| Mutex::default()).collect(),
         options,

@@ -2,6 +2,7 @@
 
 use super::catalogue::Catalogue;
 use super::layout::Layout;
+use super::limits::Limits;
 use super::options::EngineOptions;
 use crate::cache::CacheCounts;
 use crate::jobs::{Jobs, Lane};
@@ -39,6 +40,8 @@ pub(crate) struct Shared {
     pub cache_counts: Vec<Mutex<CacheCounts>>,
     /// Which partitions were hot on each shard, as of some moment ago.
     pub heat: Vec<Mutex<Windows>>,
+    /// Partitions near or at their limit.
+    pub limits: Limits,
     /// How large the tables of each shard were, likewise.
     pub sizes: Vec<Mutex<Vec<(u32, TableStatistics)>>>,
 }

@@ -1,14 +1,14 @@
 //! How large tables are over all shards, from what each shard has shown last.
 
 use super::engine::Engine;
-use crate::statistics::{Histogram, Statistics, TableStatistics};
+use crate::statistics::{Histogram, NEVER_WRITTEN, Statistics, TableStatistics};
 use model::key::PartitionKey;
 use observe::{LargePartition, Spread, TableSize};
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
 /// Of the largest partitions of a table.
-const LARGEST_MAX: usize = 20;
+const LARGEST_MAX: usize = 64;
 
 impl Engine {
     /// By table, as of the last `show_sizes` of each shard.
@@ -28,7 +28,8 @@ impl Engine {
                 }
             }
         }
-        tables.into_iter().map(|(id, found)| (id, size(found))).collect()
+        let now_micros = self.shared.clock.micros();
+        tables.into_iter().map(|(id, found)| (id, TableSize { now_micros, ..size(found) })).collect()
     }
 }
 
@@ -37,7 +38,15 @@ fn size(mut found: TableStatistics) -> TableSize {
     let largest = found.largest.iter().take(LARGEST_MAX).filter_map(|size| {
         let key = PartitionKey::from_prefix(&size.prefix)?.bytes().into();
         let (bytes_min, bytes_max, rows) = (size.bytes_min, size.bytes_max, size.rows_min);
-        Some(LargePartition { key, bytes_min, bytes_max, rows })
+        Some(LargePartition {
+            key,
+            bytes_min,
+            bytes_max,
+            rows,
+            oldest_micros: (size.oldest != NEVER_WRITTEN).then_some(size.oldest),
+            growth_day: size.growth_day,
+            growth_week: size.growth_week,
+        })
     });
     let total: &Statistics = &found.total;
     let mut below = 0;
@@ -60,6 +69,7 @@ fn size(mut found: TableStatistics) -> TableSize {
         row_bytes: spread(&total.row_bytes),
         partition_buckets: buckets.collect(),
         largest: largest.collect(),
+        now_micros: 0,
     }
 }
 

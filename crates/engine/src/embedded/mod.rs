@@ -11,13 +11,14 @@ use crate::database::catalogue::Catalogue;
 use crate::database::replace::{Replaced, replace_catalogue};
 use crate::jobs::Lane;
 use crate::shard::{Errand, Shard};
+use model::key::PartitionKey;
 use rt::turn::Party;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 use store::{
-    CasOutcome, Commit, ConditionalCommit, Decide, Horizon, Partitions, Read, ReadEnd, ReadOutcome, Sink,
-    Store, StoreError, TableConfig, Transaction,
+    CasOutcome, Commit, ConditionalCommit, Decide, Horizon, PartitionLimit, Partitions, Read, ReadEnd,
+    ReadOutcome, Sink, Store, StoreError, TableConfig, TableId, Transaction,
 };
 use tokio::sync::oneshot;
 
@@ -115,6 +116,15 @@ impl Store for EmbeddedStore {
             Partitions::One(key) => self.read_on(self.shard.owner_of(key), read, sink).await,
             Partitions::Range { .. } => self.read_range(read, sink).await,
         }
+    }
+
+    fn is_crowded(&self) -> bool {
+        self.shard.shared.limits.any()
+    }
+
+    fn crowding(&self, table: TableId, key: &PartitionKey) -> Option<(u64, u64, PartitionLimit)> {
+        let mark = self.shard.shared.limits.find(table, key)?;
+        Some((mark.held.bytes, mark.held.rows, mark.limit))
     }
 
     async fn commit(&self, commit: Commit) -> Result<(), StoreError> {

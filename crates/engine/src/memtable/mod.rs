@@ -41,7 +41,13 @@ pub struct Memtable {
     mutations: u64,
     /// The partition of the mutation before: batches stay in one.
     latest: usize,
+    /// Partitions that have grown to [`LARGE_BYTES`] or [`LARGE_ROWS`].
+    large: Vec<u32>,
 }
+
+/// A partition that is worth naming among many: see `statistics::Floor`.
+const LARGE_BYTES: u64 = 64 << 10;
+const LARGE_ROWS: u64 = 1 << 10;
 
 /// Partitions with one token, in storage order: indices into `partitions`.
 enum Bucket {
@@ -77,6 +83,7 @@ impl Memtable {
     pub fn apply_entries(&mut self, prefix: &[u8], entries: Entries<'_>, segment: u64) {
         let index = self.partition_index(prefix);
         let partition = &mut self.partitions[index];
+        let was_large = partition.is_large();
         for entry in entries {
             let Change { grown_bytes, timestamps } =
                 partition.apply(&mut self.arena, &mut self.scratch, entry);
@@ -85,6 +92,9 @@ impl Memtable {
                 let (min, max) = self.timestamps.unwrap_or((low, high));
                 self.timestamps = Some((min.min(low), max.max(high)));
             }
+        }
+        if !was_large && partition.is_large() {
+            self.large.push(index as u32);
         }
         let (first, last) = self.segments.unwrap_or((segment, segment));
         self.segments = Some((first.min(segment), last.max(segment)));
@@ -159,6 +169,12 @@ impl Memtable {
         found.find(|p| p.prefix() == prefix)
     }
 
+    /// The partition at this place of the ring: the first of those that share it.
+    pub fn partition_at(&self, ring_position: u64) -> Option<&Partition> {
+        let first = *self.by_token.get(&ring_position)?.as_slice().first()?;
+        self.partitions.get(first as usize)
+    }
+
     /// Clustering bytes of the first and the last row of one of its partitions.
     pub fn row_bounds<'a>(&'a self, partition: &'a Partition) -> Option<(&'a [u8], &'a [u8])> {
         let clustering = |place| {
@@ -171,6 +187,14 @@ impl Memtable {
     /// Every partition, in no particular order: for statistics.
     pub fn each_partition(&self) -> impl Iterator<Item = &Partition> {
         self.partitions.iter()
+    }
+
+    /// Every partition that has grown large; some may have been deleted since, or are named again.
+    pub fn large_partitions(&self) -> impl Iterator<Item = &Partition> {
+        let mut places = self.large.clone();
+        places.sort_unstable();
+        places.dedup();
+        places.into_iter().filter_map(|place| self.partitions.get(place as usize)).filter(|p| p.is_large())
     }
 
     /// The first partition at or behind `prefix` (behind only, if `excluded`).

@@ -4,7 +4,7 @@ use super::arena::Arena;
 use super::ranges::Ranges;
 use super::rows::{Rows, Slot};
 use model::deletion::{Deletion, NO_TIMESTAMP, Timestamp};
-use model::key::{KIND_PARTITION_DELETION, KIND_RANGE, KIND_STATIC};
+use model::key::{KIND_PARTITION_DELETION, KIND_RANGE, KIND_STATIC, token_of};
 use model::merge::RowMerger;
 use model::row::RowView;
 use store::mutation::EntryRef;
@@ -67,6 +67,20 @@ impl Partition {
 
     pub fn data_bytes(&self) -> u64 {
         self.data_bytes
+    }
+
+    #[inline]
+    pub(super) fn is_large(&self) -> bool {
+        self.data_bytes >= super::LARGE_BYTES || self.rows() >= super::LARGE_ROWS
+    }
+
+    /// Of the whole partition.
+    pub fn deletion(&self) -> Deletion {
+        self.deletion
+    }
+
+    pub fn ring_position(&self) -> u64 {
+        token_of(&self.prefix).ring_position()
     }
 
     /// Largest timestamp of rows, static row and range tombstones.

@@ -11,7 +11,7 @@ impl Shard {
     /// Makes exactly these tables exist; returns the files of what is gone.
     pub fn alter(self: &Rc<Self>, version: u64, configs: &[TableConfig]) -> Vec<Arc<Table>> {
         let mut gone: BTreeSet<TableId> = BTreeSet::new();
-        let mut dropped = Vec::new();
+        let mut dropped: Vec<TableState> = Vec::new();
         {
             let mut tables = self.tables.borrow_mut();
             for (id, state) in tables.iter() {
@@ -23,7 +23,12 @@ impl Shard {
             dropped.extend(gone.iter().filter_map(|id| tables.remove(id)));
             for config in configs {
                 match tables.get_mut(&config.id) {
-                    Some(state) => state.config = config.clone(),
+                    Some(state) => {
+                        let limit = std::mem::replace(&mut state.config, config.clone()).limit;
+                        if limit != config.limit {
+                            self.limit_changed(state);
+                        }
+                    }
                     None => {
                         let seed =
                             TableSeed { config: config.clone(), memtables: Vec::new(), files: Vec::new() };
@@ -32,6 +37,7 @@ impl Shard {
                 }
             }
         }
+        dropped.iter_mut().for_each(|state| self.forget_marks(state));
         dropped.iter().for_each(TableState::release);
         self.any_projection.set(configs.iter().any(TableConfig::is_projected));
         self.version.set(version);

@@ -156,6 +156,10 @@ impl Shard {
         mut remote: Vec<RemotePart>,
         guards: Vec<Guard>,
     ) -> Result<u64, StoreError> {
+        if self.shared.limits.any() {
+            let parts = remote.iter().flat_map(|part| &part.mutations).map(|(_, mutation)| mutation);
+            mutations.iter().chain(parts).try_for_each(|mutation| self.shared.limits.check(mutation))?;
+        }
         let number = {
             let tables = self.tables.borrow();
             for mutation in &mutations {
@@ -280,6 +284,9 @@ impl Shard {
                 if let Some(table) = tables.get_mut(&mutation.table) {
                     self.heat.write(mutation);
                     grown += table.apply(mutation, pin);
+                    if table.config.limit.is_some() {
+                        self.look_at(table, mutation);
+                    }
                     if table.active.is_full() {
                         self.room.must_seal();
                     }
@@ -351,6 +358,9 @@ impl Shard {
                 {
                     self.heat.write(mutation);
                     grown += table.apply(mutation, pin);
+                    if table.config.limit.is_some() {
+                        self.look_at(table, mutation);
+                    }
                     if table.active.is_full() {
                         self.room.must_seal();
                     }

@@ -80,6 +80,7 @@ impl Shard {
                 table.files.retain(|file| !inputs.iter().any(|input| input.number() == file.number()));
                 table.files.extend(outputs.iter().cloned());
                 table.compacting = false;
+                self.relook(table);
                 true
             })
         };

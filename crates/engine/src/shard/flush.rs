@@ -79,6 +79,7 @@ impl Shard {
                 let place = table.sealed.iter().position(|other| Arc::ptr_eq(other, sealed))?;
                 table.sealed.remove(place);
                 table.files.extend(files.iter().cloned());
+                self.relook(table);
                 Some(())
             })
         };

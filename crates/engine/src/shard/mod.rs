@@ -13,6 +13,7 @@ mod flush;
 mod heat;
 mod holds;
 mod indexes;
+mod limits;
 mod locks;
 mod operations;
 mod projections;
@@ -34,6 +35,7 @@ use heat::Heat;
 use holds::Held;
 use locks::Locks;
 use model::key::PartitionKey;
+use observe::Growth;
 use room::Room;
 use rt::Inbox;
 use std::cell::{Cell, RefCell};
@@ -83,6 +85,10 @@ pub(crate) struct Shard {
     segment: Cell<u64>,
     reads: Cell<u64>,
     heat: Heat,
+    /// How the largest partitions grow.
+    growth: RefCell<Growth>,
+    /// Tables have changed since their sizes were shown.
+    resized: Cell<bool>,
     /// Commits are queued that the shard will write soon.
     pump_due: Cell<bool>,
 }
@@ -137,6 +143,8 @@ impl Shard {
             segment: Cell::new(0),
             reads: Cell::new(0),
             heat: Heat::default(),
+            growth: RefCell::default(),
+            resized: Cell::new(false),
             pump_due: Cell::new(false),
             shared,
         });

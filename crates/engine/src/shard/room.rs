@@ -200,6 +200,7 @@ impl Shard {
 
     /// Memtables have grown: counts it, and seals what is due.
     pub(super) fn grew(self: &Rc<Self>, bytes: usize) {
+        self.resized.set(true);
         self.room.used.set(self.room.used.get() + bytes);
         self.room.active.set(self.room.active.get() + bytes);
         self.shared.metrics.memtable_bytes.add(bytes as u64);

@@ -1,5 +1,6 @@
 //! The state of one table on one shard: memtables and files.
 
+use super::limits::Limited;
 use crate::log::Pin;
 use crate::memtable::Memtable;
 use crate::table::Table;
@@ -31,6 +32,7 @@ pub(crate) struct TableState {
     pub files: Vec<Arc<Table>>,
     /// A merge of some of the files is under way.
     pub compacting: bool,
+    pub limited: Limited,
 }
 
 impl TableState {
@@ -41,7 +43,7 @@ impl TableState {
             None => (Memtable::new(), None),
         };
         let sealed = memtables.into_iter().map(Arc::new).collect();
-        TableState { config, active, pin, sealed, files, compacting: false }
+        TableState { config, active, pin, sealed, files, compacting: false, limited: Limited::default() }
     }
 
     /// Applies a mutation from the pinned segment; returns by how many bytes the memtable grew.
@@ -83,6 +85,7 @@ impl TableState {
         let pin = self.pin.take()?;
         let sealed = Arc::new(Sealed { memtable: std::mem::take(&mut self.active), pin });
         self.sealed.push(sealed.clone());
+        self.limited.sealed();
         Some(sealed)
     }
 }

@@ -4,7 +4,7 @@ use super::{Histogram, Largest, Statistics};
 use model::vint;
 
 impl Statistics {
-    /// Everything but the row bounds, which have a section of their own.
+    /// Everything but the row bounds and the ledger, which have sections of their own.
     pub fn encode(&self, out: &mut Vec<u8>) {
         let counts = [
             self.partitions,
@@ -55,6 +55,7 @@ impl Statistics {
             row_bytes: Histogram::decode(bytes)?,
             largest: Largest::decode(bytes)?,
             row_bounds: None,
+            ledger: None,
         };
         bytes.is_empty().then_some(statistics)
     }

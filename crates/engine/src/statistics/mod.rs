@@ -6,16 +6,18 @@
 mod encoding;
 pub mod histogram;
 pub mod largest;
+pub mod ledger;
 mod row;
 #[cfg(test)]
 mod tests;
 
 pub use histogram::Histogram;
-pub use largest::{BoundedSize, LARGEST_KEPT, Largest, PartitionSize, largest_over};
+pub use largest::{BoundedSize, LARGEST_KEPT, Largest, NEVER_WRITTEN, PartitionSize, Run, largest_over};
+pub use ledger::{Floor, Held, Ledger};
 pub use row::RowFacts;
 
 use crate::cursor::Entry;
-use crate::memtable::Memtable;
+use crate::memtable::{Memtable, Partition};
 use crate::table::Table;
 use model::deletion::Timestamp;
 use model::key::{KIND_PARTITION_DELETION, KIND_RANGE, KIND_ROW};
@@ -58,6 +60,8 @@ pub struct Statistics {
     /// First and last clustering position of any row, in any partition; `None` when there is no row
     /// or one of them is longer than [`ROW_BOUND_BYTES_MAX`].
     pub row_bounds: Option<(Vec<u8>, Vec<u8>)>,
+    /// The partitions that matter; `None` in files of versions that kept none. A section of its own, too.
+    pub ledger: Option<Ledger>,
 }
 
 /// Longer clustering positions are not kept as bounds.
@@ -88,6 +92,7 @@ impl Default for Statistics {
             row_bytes: Histogram::default(),
             largest: Largest::default(),
             row_bounds: None,
+            ledger: None,
         }
     }
 }
@@ -126,6 +131,11 @@ impl Statistics {
         self.row_bytes.merge(&other.row_bytes);
     }
 
+    /// What is known of its partitions.
+    pub fn as_run(&self) -> Run<'_> {
+        Run { largest: &self.largest, ledger: self.ledger.as_ref() }
+    }
+
     fn timestamp(&mut self, min: Timestamp, max: Timestamp) {
         self.min_timestamp = self.min_timestamp.min(min);
         self.max_timestamp = self.max_timestamp.max(max);
@@ -144,11 +154,19 @@ pub struct Collector {
     prefix: Vec<u8>,
     bytes: u64,
     rows: u64,
+    /// The smallest timestamp of the partition.
+    oldest: Timestamp,
     low: Vec<u8>,
     high: Vec<u8>,
+    ledger: Ledger,
 }
 
 impl Collector {
+    /// Notes partitions from `floor` on.
+    pub fn new(floor: Floor) -> Collector {
+        Collector { ledger: Ledger::new(floor), oldest: Timestamp::MAX, ..Collector::default() }
+    }
+
     pub fn begin_partition(&mut self, prefix: &[u8]) {
         self.end_partition();
         self.prefix.extend_from_slice(prefix);
@@ -189,6 +207,7 @@ impl Collector {
                     statistics.static_rows += 1;
                 }
                 let facts = RowFacts::of(&entry.row());
+                self.oldest = self.oldest.min(facts.min_timestamp);
                 statistics.timestamp(facts.min_timestamp, facts.max_timestamp);
                 statistics.min_local_seconds = statistics.min_local_seconds.min(facts.min_local_seconds);
                 statistics.max_local_seconds = statistics.max_local_seconds.max(facts.max_local_seconds);
@@ -203,12 +222,13 @@ impl Collector {
 
     fn end_partition(&mut self) {
         if !self.prefix.is_empty() {
-            self.statistics.largest.add(&self.prefix, self.bytes, self.rows);
+            self.statistics.largest.add(&self.prefix, self.bytes, self.rows, self.oldest);
+            self.ledger.add(&self.prefix, Held { bytes: self.bytes, rows: self.rows });
             self.statistics.partition_bytes.add(self.bytes);
             self.statistics.partition_rows.add(self.rows);
         }
         self.prefix.clear();
-        (self.bytes, self.rows) = (0, 0);
+        (self.bytes, self.rows, self.oldest) = (0, 0, Timestamp::MAX);
     }
 
     pub fn finish(mut self, log_segments: Option<(u64, u64)>) -> Statistics {
@@ -217,6 +237,7 @@ impl Collector {
         if self.statistics.rows > 0 && short {
             self.statistics.row_bounds = Some((self.low, self.high));
         }
+        self.statistics.ledger = Some(self.ledger);
         if let Some((first, last)) = log_segments {
             (self.statistics.log_min, self.statistics.log_max) = (first, last);
         }
@@ -224,20 +245,32 @@ impl Collector {
     }
 }
 
+/// Partitions of a memtable that are looked at: about a millisecond of work. Of larger memtables only those that the memtable
+/// has seen grow large.
+const PARTITIONS_MAX: usize = 20_000;
+
 /// The largest partitions of a memtable, exactly.
 pub fn largest_in_memtable(memtable: &Memtable) -> Largest {
     let mut largest = Largest::default();
-    for partition in memtable.each_partition() {
-        largest.add(partition.prefix(), partition.data_bytes(), partition.rows());
+    let oldest = memtable.timestamps().map_or(Timestamp::MAX, |(oldest, _)| oldest);
+    for partition in looked_at(memtable) {
+        largest.add(partition.prefix(), partition.data_bytes(), partition.rows(), oldest);
     }
     largest
+}
+
+fn looked_at(memtable: &Memtable) -> Box<dyn Iterator<Item = &Partition> + '_> {
+    match memtable.partitions() <= PARTITIONS_MAX {
+        true => Box::new(memtable.each_partition()),
+        false => Box::new(memtable.large_partitions()),
+    }
 }
 
 /// What is known about a table (on one shard) without reading it.
 #[derive(Clone, Debug)]
 pub struct TableStatistics {
     /// Files and memtables added up: a partition or row that several hold is counted in each. Of
-    /// memtables only partitions, rows, bytes and timestamps are known.
+    /// memtables only partitions, rows, bytes and timestamps are known; of crowded ones rows and bytes of large partitions only.
     pub total: Statistics,
     pub files: u64,
     pub file_bytes: u64,
@@ -250,8 +283,8 @@ pub fn of_table(memtables: &[&Memtable], tables: &[Arc<Table>], count: usize) ->
     let mut total = Statistics::default();
     tables.iter().for_each(|table| total.merge(table.statistics()));
     for memtable in memtables {
-        for partition in memtable.each_partition() {
-            total.partitions += 1;
+        total.partitions += memtable.partitions() as u64;
+        for partition in looked_at(memtable) {
             total.rows += partition.rows();
             total.data_bytes += partition.data_bytes();
             total.partition_rows.add(partition.rows());
@@ -262,7 +295,8 @@ pub fn of_table(memtables: &[&Memtable], tables: &[Arc<Table>], count: usize) ->
         }
     }
     let in_memory: Vec<Largest> = memtables.iter().map(|memtable| largest_in_memtable(memtable)).collect();
-    let runs = tables.iter().map(|table| &table.statistics().largest).chain(&in_memory);
+    let files = tables.iter().map(|table| table.statistics().as_run());
+    let runs = files.chain(in_memory.iter().map(|largest| Run { largest, ledger: None }));
     TableStatistics {
         files: tables.len() as u64,
         file_bytes: tables.iter().map(|table| table.bytes()).sum(),

@@ -5,7 +5,7 @@
 
 use super::filter::Directory;
 use super::frame::FrameAt;
-use crate::statistics::Statistics;
+use crate::statistics::{Ledger, Statistics, ledger};
 use model::key::split_prefix;
 use model::vint;
 
@@ -16,6 +16,7 @@ const INDEX: u64 = 4;
 const PARTITION_FILTER: u64 = 5;
 const SPECIAL_FILTER: u64 = 6;
 const ROW_BOUNDS: u64 = 7;
+const LEDGER: u64 = 8;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Properties {
@@ -73,12 +74,16 @@ impl Properties {
                 vint::put_slice(body, high);
             });
         }
+        if let Some(ledger) = &self.statistics.ledger {
+            section(LEDGER, &|body| ledger.encode(&self.statistics.largest, body));
+        }
         out
     }
 
     pub fn decode(mut bytes: &[u8]) -> Option<Properties> {
         let (mut identity, mut statistics, mut bounds, mut index) = (None, None, None, None);
         let (mut partition_filter, mut special_filter, mut row_bounds) = (None, None, None);
+        let mut noted = None;
         while !bytes.is_empty() {
             let tag = vint::take(&mut bytes)?;
             let mut body = vint::take_slice(&mut bytes)?;
@@ -90,14 +95,20 @@ impl Properties {
                 PARTITION_FILTER => partition_filter = Some(Directory::decode(body)?),
                 SPECIAL_FILTER => special_filter = Some(Directory::decode(body)?),
                 ROW_BOUNDS => row_bounds = Some((take_bytes(&mut body)?, take_bytes(&mut body)?)),
+                LEDGER => noted = Some(Ledger::decode(&mut body)?),
                 _ => {}
             }
         }
         let ((table, incarnation), (first_prefix, last_prefix)) = (identity?, bounds?);
+        let mut statistics = Statistics { row_bounds, ..statistics? };
+        if let Some((ledger, oldest)) = noted {
+            ledger::date(&mut statistics.largest, &oldest);
+            statistics.ledger = Some(ledger);
+        }
         Some(Properties {
             table,
             incarnation,
-            statistics: Statistics { row_bounds, ..statistics? },
+            statistics,
             first_prefix,
             last_prefix,
             index: index?,

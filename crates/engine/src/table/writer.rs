@@ -11,14 +11,14 @@ use super::frame::{FrameAt, FrameEncoder};
 use super::properties::{IndexTop, Properties};
 use super::{filter, row_filter};
 use crate::cursor::Entry;
-use crate::statistics::{Collector, Statistics};
+use crate::statistics::{Collector, Floor, Statistics};
 use model::key::{KIND_END, KIND_ROW};
 use model::vint;
 use rt::{Disk, DiskFile};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use store::{Compression, TableId};
+use store::{Compression, TableConfig, TableId};
 
 /// Entries are collected to blocks of about this size before compression: larger ones compress better,
 /// smaller ones cost less to read when they are not cached.
@@ -35,11 +35,20 @@ pub struct WriterOptions {
     pub block_bytes: usize,
     /// First and last log segment the data comes from.
     pub log_segments: Option<(u64, u64)>,
+    /// From where on the ledger names a partition.
+    pub floor: Floor,
 }
 
 impl WriterOptions {
-    pub fn new(table: TableId, incarnation: u32, compression: Compression) -> WriterOptions {
-        WriterOptions { table, incarnation, compression, block_bytes: BLOCK_BYTES, log_segments: None }
+    pub fn new(config: &TableConfig) -> WriterOptions {
+        WriterOptions {
+            table: config.id,
+            incarnation: config.incarnation,
+            compression: config.compression,
+            block_bytes: BLOCK_BYTES,
+            log_segments: None,
+            floor: Floor::for_limit(config.limit.as_ref()),
+        }
     }
 }
 
@@ -165,6 +174,7 @@ impl TableWriter {
         let version = if packed { VERSION_PACKED } else { VERSION_PLAIN };
         let data = if packed { BlockBuilder::packed() } else { BlockBuilder::default() };
         let buffer = header(version).to_vec();
+        let floor = options.floor;
         let out = Output { file: disk.create(path)?, encoder, buffer, flushed: 0 };
         Ok(TableWriter {
             options,
@@ -174,7 +184,7 @@ impl TableWriter {
             index: IndexBuilder::default(),
             partition_filter: FilterBuilder::default(),
             special_filter: FilterBuilder::default(),
-            statistics: Collector::default(),
+            statistics: Collector::new(floor),
             prefix: Vec::new(),
             pending: None,
             in_special_filter: false,

@@ -9,6 +9,7 @@ mod faults;
 mod harness;
 mod hostile;
 mod inline;
+mod limits;
 mod linear;
 mod model;
 mod purge;

@@ -9,6 +9,7 @@ use super::room::Room;
 use crate::context::{Context, Request};
 use crate::error::QueryError;
 use crate::expr::{Evaluated, Expr};
+use crate::full;
 use crate::spec::Rows;
 use crate::values::{Bound, Values};
 use model::key::PartitionKey;
@@ -132,6 +133,12 @@ impl BatchPlan {
     ) -> Result<Option<Commit>, QueryError> {
         let mutations = self.mutations(ctx, values)?;
         self.check_size(ctx, &mutations)?;
+        if ctx.store.is_crowded() {
+            full::warn(ctx, &mutations, |mutation| {
+                let plan = self.statements.iter().find(|plan| plan.table.id == mutation.table.0)?;
+                Some(&plan.table)
+            });
+        }
         let now_seconds = ctx.request.now_seconds;
         Ok((!mutations.is_empty()).then_some(Commit { mutations, now_seconds }))
     }

@@ -7,6 +7,7 @@ use super::plan::WritePlan;
 use super::room::Room;
 use crate::context::Context;
 use crate::error::QueryError;
+use crate::full;
 use crate::spec::Rows;
 use store::{Commit, Store};
 
@@ -68,6 +69,9 @@ pub fn commit<S: Store>(ctx: &Context<'_, S>, plan: &WritePlan) -> Result<Option
     let targets = builder.targets(plan)?;
     let mut mutations = builder.mutations(plan, targets, &stamp)?;
     mutations.retain(|m| !m.is_empty());
+    if ctx.store.is_crowded() {
+        full::warn(ctx, &mutations, |_| Some(&plan.table));
+    }
     let now_seconds = ctx.request.now_seconds;
     Ok((!mutations.is_empty()).then_some(Commit { mutations, now_seconds }))
 }

@@ -2,6 +2,7 @@
 
 mod compaction;
 mod compression;
+mod limit;
 mod number;
 mod parse;
 mod retry;
@@ -10,6 +11,7 @@ mod tests;
 
 pub use compaction::CompactionPlan;
 pub use compression::CompressionPlan;
+pub use limit::LimitPlan;
 pub use number::java_double;
 pub(crate) use parse::{patterns, review};
 
@@ -42,6 +44,8 @@ pub struct TableOptions {
     pub extensions: BTreeMap<String, Vec<u8>>,
     /// Ours: `'enforce' | 'warn' | 'off'`; empty means the keyspace's or the default.
     pub review: String,
+    /// Ours: see [`LimitPlan`]; empty means none.
+    pub partition_limit: BTreeMap<String, String>,
 }
 
 impl Default for TableOptions {
@@ -77,6 +81,7 @@ impl Default for TableOptions {
             ]),
             extensions: BTreeMap::new(),
             review: String::new(),
+            partition_limit: BTreeMap::new(),
         }
     }
 }
@@ -97,6 +102,11 @@ impl TableOptions {
     /// What the compaction map means to a store.
     pub fn compaction_plan(&self) -> CompactionPlan {
         compaction::plan(&self.compaction)
+    }
+
+    /// How large a partition may become, if that is limited.
+    pub fn partition_limit(&self) -> Option<LimitPlan> {
+        limit::plan(&self.partition_limit)
     }
 
     /// What the compression map means to a store.

@@ -1,7 +1,7 @@
 //! From properties to table options, with the checks and texts of Cassandra 5.0.
 
 use super::number::java_double;
-use super::{TableOptions, compaction, compression, retry};
+use super::{TableOptions, compaction, compression, limit, retry};
 use crate::error::SchemaError;
 use crate::properties::Properties;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ const TTL_MAX: i32 = 20 * 365 * 24 * 60 * 60;
 /// Below this a Bloom filter would need more bits per key than Cassandra has tables for.
 const BLOOM_CHANCE_MIN: f64 = 6.71e-5;
 
-const KNOWN: [&str; 21] = [
+const KNOWN: [&str; 22] = [
     "additional_write_policy",
     "allow_auto_snapshot",
     "bloom_filter_fp_chance",
@@ -30,6 +30,7 @@ const KNOWN: [&str; 21] = [
     "memtable",
     "memtable_flush_period_in_ms",
     "min_index_interval",
+    "partition_limit",
     "read_repair",
     "review",
     "speculative_retry",
@@ -143,6 +144,9 @@ impl TableOptions {
         }
         if let Some(map) = from.map("compression")? {
             self.compression = compression::normalise(map)?;
+        }
+        if let Some(map) = from.map("partition_limit")? {
+            self.partition_limit = limit::normalise(map)?;
         }
         // Cassandra reads `extensions` and ignores it in CREATE and ALTER; so do we.
         from.map("extensions")?;

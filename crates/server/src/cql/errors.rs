@@ -62,6 +62,7 @@ fn store_error(error: &StoreError, attempt: Attempt) -> ErrorMessage {
         StoreError::TooManyTombstones { scanned, limit } => failed(format!(
             "Scanned over {scanned} tombstones; query aborted (see tombstone_failure_threshold, {limit}). Narrow the query, or wait for compaction to remove deleted rows"
         )),
+        StoreError::PartitionFull(_) => ErrorMessage::new(ErrorKind::Invalid, error.to_string()),
         // The reason names a file; it is in the log, and operators have that.
         StoreError::ReadOnly { .. } => failed(
             "Writes are stopped because the commit log failed (see the server's log); reads still work. Fix the disk and restart the server".into(),

@@ -10,6 +10,7 @@ mod hostile;
 mod limits;
 mod live_tables;
 mod logins;
+mod partitions;
 mod patterns;
 mod prepared;
 mod traces;

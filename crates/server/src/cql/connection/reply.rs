@@ -11,7 +11,9 @@ use cql::session::{Answer, Response as Outcome};
 use cql_wire::{
     ErrorKind, ErrorMessage, Event, Prepared, Reply, Response, RowsMetadata, RowsWriter, WireError,
 };
-use query::Rows;
+use query::full::Crowded;
+use query::{QueryError, Rows};
+use store::StoreError;
 
 /// Where the stream stands in an envelope.
 const STREAM_AT: usize = 2;
@@ -58,10 +60,19 @@ pub fn refuse(shard: &Shard, peer: &Peer, head: Head, error: &WireError) {
 pub fn failure(shard: &Shard, peer: &Peer, head: Head, failure: Failure, trace_id: Option<[u8; 16]>) {
     let error = match failure {
         Failure::Wire(error) => error,
-        Failure::Query(error, attempt) => error_message(&error, attempt),
+        Failure::Query(error, attempt) => error_message(&told(shard, error), attempt),
     };
     shard.metrics().error(error.kind.code());
     Response::Error(error).encode(&reply(head, trace_id, &[]), &mut peer.outbox.borrow_mut());
+}
+
+/// A full partition is told by the name of its table and by its key, which need the catalogue.
+fn told(shard: &Shard, error: QueryError) -> QueryError {
+    let QueryError::Store(StoreError::PartitionFull(full)) = &error else { return error };
+    let (_, catalogue) = shard.dialect.catalogue();
+    let Some(table) = catalogue.table_by_id(full.table.0) else { return error };
+    let (key, bytes, rows, limit) = (full.key.bytes(), full.bytes, full.rows, full.limit);
+    QueryError::Invalid(Crowded { table, key, bytes, rows, limit }.refusal())
 }
 
 /// The answer to PREPARE.

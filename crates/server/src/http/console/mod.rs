@@ -26,6 +26,7 @@ const SCRIPT: &str = concat!(
     include_str!("page/overview.js"),
     include_str!("page/keys.js"),
     include_str!("page/patterns.js"),
+    include_str!("page/copies.js"),
     include_str!("page/schema.js"),
     include_str!("page/statements.js"),
     include_str!("page/start.js"),

@@ -25,10 +25,11 @@ async function keys() {
     ['writes/s', rate('writes_per_s'), 'number'], ['bytes/s', rate('bytes_per_s'), 'number'], ['rows/s', rate('rows_per_s'), 'number'], ['dead/s', rate('tombstones_per_s'), 'number'],
     ['refused/s', rate('refused_per_s'), 'number'], ['share of table', (row) => percent(row.share), 'number'], ['± per s', rate('error'), 'number'],
   ], 'nothing was read or written by key');
-  const largest = (await shown('SELECT * FROM system_views.largest_partitions')).sort((a, b) => number(b.bytes) - number(a.bytes));
+  const largest = (await shown('SELECT * FROM system_views.partition_sizes')).sort((a, b) => number(b.bytes) - number(a.bytes));
   fill($('largest'), largest.slice(0, Math.min(20, few())), [
-    ['table', (row) => `${row.keyspace_name}.${row.table_name}`], ['partition', (row) => row.partition_key, 'mono'], ['at least', (row) => bytes(number(row.bytes)), 'number', (row) => (number(row.bytes) > 1e8 ? 'breached' : '')],
-    ['at most', (row) => bytes(number(row.bytes_max)), 'number'], ['rows', rate('rows'), 'number'], ['of 100 MB', (row) => percent(number(row.bytes) / 1e8), 'number'],
+    ['table', (row) => `${row.keyspace_name}.${row.table_name}`], ['partition', (row) => row.partition_key, 'mono'], ['bytes', (row) => bytes(number(row.bytes)), 'number'], ['at most', (row) => bytes(number(row.bytes_max)), 'number'],
+    ['rows', rate('rows'), 'number'], ['of its limit', (row) => (row.limit_bytes === null ? '' : percent(number(row.bytes) / number(row.limit_bytes))), 'number'], ['grows by a day', (row) => (row.growth_bytes_per_day === null ? '' : bytes(number(row.growth_bytes_per_day))), 'number'],
+    ['too large on', (row) => row.breach_day ?? 'not in sight'], ['status', (row) => row.status, '', (row) => row.status],
   ]);
 }
 

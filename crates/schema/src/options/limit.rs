@@ -1,0 +1,151 @@
+//! The `partition_limit` map, ours: how large a partition of the table may become, and what happens then.
+
+use crate::error::SchemaError;
+use std::collections::BTreeMap;
+
+/// What a store should do. `u64::MAX` is no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LimitPlan {
+    pub bytes: u64,
+    pub rows: u64,
+    /// From here on writers are warned.
+    pub warn_bytes: u64,
+    pub warn_rows: u64,
+    /// Whether writes that add to a full partition are refused.
+    pub refuse: bool,
+}
+
+const NAMES: [&str; 4] = ["action", "bytes", "rows", "warn"];
+const USAGE: &str = "use partition_limit = {'bytes': '100MB', 'rows': 1000000, 'warn': 0.8, 'action': 'warn' | 'refuse'}, with \
+                     'bytes', 'rows' or both";
+
+fn wrong(text: impl std::fmt::Display) -> SchemaError {
+    SchemaError::Config(format!("{text}; {USAGE}"))
+}
+
+/// The map as it is stored; an empty one takes the limit away.
+pub(super) fn normalise(asked: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, SchemaError> {
+    let stored: BTreeMap<String, String> =
+        asked.iter().map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_string())).collect();
+    if stored.is_empty() {
+        return Ok(stored);
+    }
+    if let Some(name) = stored.keys().find(|name| !NAMES.contains(&name.as_str())) {
+        return Err(wrong(format_args!("Unknown sub-option '{name}' for the 'partition_limit' option")));
+    }
+    if !stored.contains_key("bytes") && !stored.contains_key("rows") {
+        return Err(wrong("The 'partition_limit' option names no limit"));
+    }
+    if let Some(text) = stored.get("bytes")
+        && bytes(text).is_none_or(|bytes| bytes == 0)
+    {
+        return Err(wrong(format_args!(
+            "Invalid value '{text}' for 'bytes' of the 'partition_limit' option"
+        )));
+    }
+    if let Some(text) = stored.get("rows")
+        && text.parse::<u64>().map_or(true, |rows| rows == 0)
+    {
+        return Err(wrong(format_args!("Invalid value '{text}' for 'rows' of the 'partition_limit' option")));
+    }
+    if let Some(text) = stored.get("warn")
+        && !share(text).is_some_and(|share| share > 0.0 && share <= 1.0)
+    {
+        return Err(wrong(format_args!(
+            "Invalid value '{text}' for 'warn' of the 'partition_limit' option: it is a share of the limit, above 0 and at \
+             most 1"
+        )));
+    }
+    match stored.get("action").map(String::as_str) {
+        None | Some("warn" | "refuse") => Ok(stored),
+        Some("spill") => Err(wrong(
+            "The action 'spill' of the 'partition_limit' option is not there yet: declare WITH bucketing when the table is \
+             created, or let the limit refuse",
+        )),
+        Some(other) => {
+            Err(wrong(format_args!("Invalid value '{other}' for 'action' of the 'partition_limit' option")))
+        }
+    }
+}
+
+pub(super) fn plan(stored: &BTreeMap<String, String>) -> Option<LimitPlan> {
+    if stored.is_empty() {
+        return None;
+    }
+    let bytes = stored.get("bytes").and_then(|text| bytes(text)).unwrap_or(u64::MAX);
+    let rows = stored.get("rows").and_then(|text| text.parse().ok()).unwrap_or(u64::MAX);
+    let share = stored.get("warn").and_then(|text| share(text)).unwrap_or(0.8);
+    let part = |limit: u64| if limit == u64::MAX { limit } else { ((limit as f64 * share) as u64).max(1) };
+    let refuse = stored.get("action").is_some_and(|action| action == "refuse");
+    Some(LimitPlan { bytes, rows, warn_bytes: part(bytes), warn_rows: part(rows), refuse })
+}
+
+fn share(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|share: &f64| share.is_finite())
+}
+
+/// `100MB`, `64 KiB`, `1GB` or a plain number of bytes.
+fn bytes(text: &str) -> Option<u64> {
+    let at = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(at);
+    let factor: u64 = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "kb" => 1_000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        "tb" => 1_000_000_000_000,
+        "kib" => 1 << 10,
+        "mib" => 1 << 20,
+        "gib" => 1 << 30,
+        "tib" => 1 << 40,
+        _ => return None,
+    };
+    match number.parse::<u64>() {
+        Ok(number) => number.checked_mul(factor),
+        Err(_) => {
+            let product = number.parse::<f64>().ok()? * factor as f64;
+            (product.is_finite() && product < 1e18).then_some(product as u64)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect()
+    }
+
+    #[test]
+    fn limits_are_read_and_wrong_ones_told() {
+        let stored = normalise(&map(&[("bytes", "1.5MB"), ("action", "refuse")])).unwrap();
+        let expected = LimitPlan {
+            bytes: 1_500_000,
+            rows: u64::MAX,
+            warn_bytes: 1_200_000,
+            warn_rows: u64::MAX,
+            refuse: true,
+        };
+        assert_eq!(plan(&stored), Some(expected));
+        let stored = normalise(&map(&[("rows", "10"), ("warn", "0.5")])).unwrap();
+        let found = plan(&stored).unwrap();
+        assert_eq!((found.rows, found.warn_rows, found.bytes, found.refuse), (10, 5, u64::MAX, false));
+        assert_eq!(plan(&normalise(&map(&[])).unwrap()), None);
+        for wrong in [
+            &[("size", "1")][..],
+            &[("warn", "0.5")],
+            &[("bytes", "many")],
+            &[("bytes", "0")],
+            &[("bytes", "1XB")],
+            &[("rows", "-1")],
+            &[("rows", "1"), ("warn", "1.5")],
+            &[("rows", "1"), ("warn", "NaN")],
+            &[("rows", "1"), ("action", "spill")],
+            &[("rows", "1"), ("action", "shout")],
+        ] {
+            let error = normalise(&map(wrong)).unwrap_err().to_string();
+            assert!(error.contains("partition_limit = {"), "{error}");
+        }
+    }
+}
