@@ -1,4 +1,4 @@
-//! `conformance record|replay --port P [--dir conformance] [--only WORD] [--roles]`, and
+//! `conformance record|replay --port [ADDRESS:]P [--dir conformance] [--only WORD] [--roles]`, and
 //! `conformance random --port PARTITA --cassandra PORT [--seed N] [--statements N] [--round N] [--connections N]
 //! [--shrink TRIES] [--found MAX]`.
 //!
@@ -56,12 +56,10 @@ fn arguments() -> Result<Arguments, String> {
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
         match word.as_str() {
-            "--port" => arguments.address.set_port(value()?.parse().map_err(|_| "the port is not a number")?),
+            "--port" => set_address(&mut arguments.address, &value()?)?,
             "--dir" => arguments.dir = value()?.into(),
             "--only" => arguments.only = Some(value()?),
-            "--cassandra" => {
-                arguments.cassandra.set_port(value()?.parse().map_err(|_| "the port is not a number")?)
-            }
+            "--cassandra" => set_address(&mut arguments.cassandra, &value()?)?,
             "--seed" => arguments.seed = value()?.parse().map_err(|_| "the seed is not a number")?,
             "--statements" => arguments.statements = value()?.parse().map_err(|_| "not a number")?,
             "--round" => arguments.round = Some(value()?.parse().map_err(|_| "not a number")?),
@@ -75,6 +73,16 @@ fn arguments() -> Result<Arguments, String> {
         }
     }
     Ok(arguments)
+}
+
+/// A port on 127.0.0.1, or `ADDRESS:PORT` where several servers each have a loopback address of their own.
+fn set_address(address: &mut SocketAddr, written: &str) -> Result<(), String> {
+    match (written.parse(), written.parse()) {
+        (Ok(port), _) => address.set_port(port),
+        (_, Ok(whole)) => *address = whole,
+        _ => return Err(format!("{written} is neither a port nor ADDRESS:PORT")),
+    }
+    Ok(())
 }
 
 fn main() -> ExitCode {

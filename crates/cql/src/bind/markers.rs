@@ -2,7 +2,7 @@
 
 use model::types::DataType;
 use query::ColumnSpec;
-use schema::Table;
+use schema::{Catalogue, Table};
 use std::sync::Arc;
 
 /// Collects one spec per marker; markers may be visited in any order.
@@ -21,6 +21,11 @@ impl Markers {
     pub fn enter(&mut self, table: &Table) {
         self.keyspace = table.keyspace.clone();
         self.table = table.name.clone();
+    }
+
+    /// The table that markers belong to now, which is the one that a statement is about.
+    pub fn table<'c>(&self, catalogue: &'c Catalogue) -> Option<&'c Arc<Table>> {
+        catalogue.keyspace(&self.keyspace)?.table(&self.table)
     }
 
     /// Says what marker `index` is: `name` is the column or a conventional name such as `[limit]`;

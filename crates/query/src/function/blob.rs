@@ -6,7 +6,7 @@ use model::value::validate;
 
 pub fn find(name: &str) -> Option<Vec<Function>> {
     let native = |word: &str| match word {
-        "blob" | "counter" | "empty" => None,
+        "blob" | "empty" => None,
         word => DataType::from_native_name(word),
     };
     // Both spellings: `blob_as_int` and (folded) `blobasint`.

@@ -55,12 +55,11 @@ fn binary(function: &Function, args: &Args<'_>, operator: Operator) -> CallResul
 
 /// `-x`.
 pub fn negate_function(of: &DataType) -> Option<Function> {
-    let returns = if *of == DataType::Counter { DataType::BigInt } else { of.clone() };
     let body: super::Body = |f, args, _: &CallContext<'_>| {
         let value = args.first().copied().flatten();
         arithmetic::negate(&f.returns, value).map_err(|e| f.failure(e))
     };
-    of.is_numeric().then(|| Function::new("_negate", vec![of.clone()], returns, body))
+    of.is_numeric().then(|| Function::new("_negate", vec![of.clone()], of.clone(), body))
 }
 
 /// `CAST(x AS to)`; `None` when there is no such cast.

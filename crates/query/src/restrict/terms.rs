@@ -68,7 +68,8 @@ impl<'n> Receiver<'n> {
             Evaluated::Null => Err(self.null(at)),
             Evaluated::Unset if self.nulls != Nulls::Condition => {
                 let name = (self.name)(at);
-                Err(QueryError::invalid(format!("Unsupported unset value for column {name}")))
+                let what = if self.nulls == Nulls::MapEntry { "unset map value" } else { "unset value" };
+                Err(QueryError::invalid(format!("Unsupported {what} for column {name}")))
             }
             value => required(value, &|| (self.name)(at)),
         }
@@ -131,7 +132,11 @@ impl Terms {
             }
             Terms::ListValue { list, tuples } => {
                 let bytes = match list.evaluate(request, ids)? {
+                    Evaluated::Null if *tuples => {
+                        return Err(QueryError::invalid("Invalid null value for IN restriction"));
+                    }
                     Evaluated::Null => return Err(null_in_alternative(receiver, 0)),
+                    Evaluated::Unset if *tuples => return Err(unset_tuple("in", &list.data_type, receiver)),
                     value => receiver.required(value, 0)?,
                 };
                 list_rows(list, &bytes, *tuples, receiver)
@@ -161,12 +166,18 @@ impl Item {
     ) -> Result<Row<'v>, QueryError> {
         match self {
             Item::Parts(parts) => {
-                let value =
-                    |(at, part): (usize, &'v Expr)| receiver.required(part.evaluate(request, ids)?, at);
+                let value = |(at, part): (usize, &'v Expr)| match part.evaluate(request, ids)? {
+                    Evaluated::Unset if parts.len() > 1 => Err(unset_field(at)),
+                    value => receiver.required(value, at),
+                };
                 parts.iter().enumerate().map(value).collect()
             }
             Item::Tuple(expr) => {
-                let bytes = receiver.required(expr.evaluate(request, ids)?, 0)?;
+                let value = expr.evaluate(request, ids)?;
+                if value.is_unset() {
+                    return Err(unset_tuple("tuple ", &expr.data_type, receiver));
+                }
+                let bytes = receiver.required(value, 0)?;
                 tuple_parts(&bytes, arity(&expr.data_type), receiver)
             }
         }
@@ -183,6 +194,7 @@ impl Item {
             Item::Parts(parts) if parts.len() > 1 => {
                 let value = |(at, part): (usize, &'v Expr)| match part.evaluate(request, ids)? {
                     Evaluated::Null => Err(null_in_alternative(receiver, at)),
+                    Evaluated::Unset => Err(unset_field(at)),
                     value => receiver.required(value, at),
                 };
                 parts.iter().enumerate().map(value).collect()
@@ -195,6 +207,20 @@ impl Item {
 /// A null inside a tuple, or instead of a whole list of alternatives.
 fn null_in_alternative(receiver: &Receiver<'_>, at: usize) -> QueryError {
     QueryError::invalid(format!("Invalid null value for column {}", (receiver.name)(at)))
+}
+
+/// An unset value where several columns are compared: as `in(a,b)` or `tuple (a,b)`.
+fn unset_tuple(what: &str, data_type: &DataType, receiver: &Receiver<'_>) -> QueryError {
+    let tuple = match data_type {
+        DataType::List { element, .. } => element,
+        other => other,
+    };
+    let names: Vec<String> = (0..arity(tuple)).map(|at| (receiver.name)(at)).collect();
+    QueryError::invalid(format!("Invalid unset value for {what}({})", names.join(",")))
+}
+
+fn unset_field(at: usize) -> QueryError {
+    QueryError::invalid(format!("Invalid unset value for tuple field number {at}"))
 }
 
 /// The value of a condition: null and unset are refused.
@@ -235,7 +261,13 @@ fn list_rows<'v>(
     let parts = elements(bytes).map_err(|_| QueryError::invalid("Not enough bytes to read a list"))?;
     parts
         .map(|part| match part {
-            Ok(Some(part)) if tuples => tuple_parts(part, arity(element), receiver),
+            Ok(Some(part)) if tuples => {
+                let names =
+                    || (0..arity(element)).map(|at| (receiver.name)(at)).collect::<Vec<_>>().join(", ");
+                tuple_parts(part, arity(element), receiver).map_err(|_| {
+                    QueryError::invalid(format!("Invalid null value in condition for columns: [{}]", names()))
+                })
+            }
             Ok(Some(part)) => Ok(vec![Cow::Owned(part.to_vec())]),
             _ => Err(receiver.null(0)),
         })

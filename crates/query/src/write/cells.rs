@@ -298,6 +298,8 @@ impl<'a> Drafter<'a, '_> {
         let index = match self.evaluate(index)? {
             Evaluated::Value(bytes) => as_i32(&bytes)?,
             Evaluated::Null => return Err(QueryError::invalid("Invalid null value for list index")),
+            // Nothing is deleted at an index that is unset.
+            Evaluated::Unset if value.is_none() => return Ok(()),
             Evaluated::Unset => return Err(QueryError::invalid("Invalid unset value for list index")),
         };
         let value = match value.map(|v| self.evaluate(v)).transpose()? {
@@ -390,6 +392,7 @@ impl<'a> Drafter<'a, '_> {
                 Ok(())
             }
             Evaluated::Null => Err(QueryError::invalid("Invalid null map key")),
+            Evaluated::Unset if matches!(assignment.data_type, DataType::Set { .. }) => Ok(()),
             Evaluated::Unset => Err(QueryError::invalid("Invalid unset map key")),
         }
     }

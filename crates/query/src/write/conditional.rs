@@ -257,7 +257,18 @@ impl Conditions {
         };
         let values = match &self.operand {
             OperandExpr::One(expr) => vec![evaluate(expr)?],
-            OperandExpr::List(exprs) => exprs.iter().map(evaluate).collect::<Result<_, _>>()?,
+            // An alternative that is unset is none.
+            OperandExpr::List(exprs) => {
+                let mut values = Vec::with_capacity(exprs.len());
+                for expr in exprs {
+                    match expr.evaluate(request, ctx.ids)? {
+                        Evaluated::Value(bytes) => values.push(Some(bytes.into_owned())),
+                        Evaluated::Null => values.push(None),
+                        Evaluated::Unset => {}
+                    }
+                }
+                values
+            }
             OperandExpr::ListValue(expr) => {
                 let list = evaluate(expr)?
                     .ok_or_else(|| QueryError::invalid("Invalid null list in IN condition"))?;

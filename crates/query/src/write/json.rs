@@ -50,8 +50,10 @@ impl Document {
         let decode = |why: String| {
             QueryError::invalid(format!("Could not decode JSON string as a map: {why}. (String was: {text})"))
         };
-        let JsonValue::Object(members) = JsonValue::parse(text).map_err(|e| decode(e.to_string()))? else {
-            return Err(decode("it is not an object".into()));
+        let members = match JsonValue::parse(text).map_err(|e| decode(e.to_string()))? {
+            JsonValue::Object(members) => members,
+            JsonValue::Null => return Err(got_null()),
+            _ => return Err(decode("it is not an object".into())),
         };
         let mut values: Vec<Field> = columns.iter().map(|_| Field::Absent).collect();
         let places: HashMap<&str, usize> = columns.iter().map(|(column, _)| &**column).zip(0..).collect();
@@ -85,6 +87,10 @@ impl Document {
     }
 }
 
+fn got_null() -> QueryError {
+    QueryError::invalid("Got null for INSERT JSON values")
+}
+
 fn text<'v>(
     source: &'v JsonSource,
     request: &Request<'v>,
@@ -92,6 +98,7 @@ fn text<'v>(
 ) -> Result<Cow<'v, [u8]>, QueryError> {
     match source.document.evaluate(request, ids)? {
         Evaluated::Value(bytes) => Ok(bytes),
-        Evaluated::Null | Evaluated::Unset => Err(QueryError::invalid("Got null for INSERT JSON values")),
+        Evaluated::Null => Err(got_null()),
+        Evaluated::Unset => Ok(Cow::Borrowed(&[])),
     }
 }

@@ -49,7 +49,6 @@ pub fn value_compatible(expected: &DataType, found: &DataType) -> bool {
         (T::Text, T::Ascii) => true,
         (T::VarInt, T::Int | T::BigInt | T::Timestamp) => true,
         (T::BigInt, T::Timestamp) | (T::Timestamp, T::BigInt) => true,
-        (T::BigInt, T::Counter) | (T::Counter, T::BigInt) => true,
         (T::Time, T::BigInt) | (T::Date, T::Int) => true,
         (T::Uuid, T::TimeUuid) => true,
         (T::List { element: a, .. }, T::List { element: b, .. })

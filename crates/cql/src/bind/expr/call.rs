@@ -1,10 +1,10 @@
 //! Function calls, casts and arithmetic: the function is chosen by the types of its arguments.
 
 use super::assign::{Assignable, of_types, value_compatible};
+use super::operator::{numbers_like, returns_fit};
 use super::{Binder, literal, term_text};
 use crate::bind::types;
-use cql_syntax::ast::{self, BinaryOp, ExprKind, NativeType, QualifiedName};
-use model::arithmetic::Operator;
+use cql_syntax::ast::{self, ExprKind, NativeType, QualifiedName};
 use model::types::DataType;
 use query::QueryError;
 use query::expr::{Expr, Node};
@@ -27,16 +27,6 @@ impl Callee {
             Callee::Scalar(function) => &function.returns,
             Callee::Aggregate(_, returns) => returns,
         }
-    }
-}
-
-fn operator(op: BinaryOp) -> Operator {
-    match op {
-        BinaryOp::Add => Operator::Add,
-        BinaryOp::Subtract => Operator::Subtract,
-        BinaryOp::Multiply => Operator::Multiply,
-        BinaryOp::Divide => Operator::Divide,
-        BinaryOp::Modulo => Operator::Modulo,
     }
 }
 
@@ -64,7 +54,7 @@ impl Binder<'_, '_> {
                 }
                 self.bind(written, &hinted, SELECTION)
             }
-            ExprKind::Tuple(parts) if parts.len() == 1 => self.selector(&parts[0]),
+            // What stands in parentheses alone is a tuple of one, whose type nothing tells.
             _ => match self.infer(written) {
                 Some(inferred) => self.bind(written, &inferred, SELECTION),
                 None => Err(QueryError::invalid(format!(
@@ -75,18 +65,14 @@ impl Binder<'_, '_> {
         }
     }
 
-    /// The type of a collection or tuple of selectors; literals alone tell no type.
+    /// The type of a collection or tuple of selectors; literals alone tell no type. A map may be a user-defined type's value,
+    /// so it never does.
     fn infer(&self, written: &ast::Expr) -> Option<DataType> {
         let part = |parts: &[ast::Expr]| parts.iter().find_map(|p| self.type_of(p, None)).map(|t| t.freeze());
         Some(match &written.kind {
             ExprKind::List(parts) => DataType::List { element: Arc::new(part(parts)?), frozen: true },
             ExprKind::Set(parts) => DataType::Set { element: Arc::new(part(parts)?), frozen: true },
-            ExprKind::Map(entries) => {
-                let key = entries.iter().find_map(|(k, _)| self.type_of(k, None))?;
-                let value = entries.iter().find_map(|(_, v)| self.type_of(v, None))?;
-                DataType::Map { key: Arc::new(key.freeze()), value: Arc::new(value.freeze()), frozen: true }
-            }
-            ExprKind::Tuple(parts) => {
+            ExprKind::Tuple(parts) if parts.len() > 1 => {
                 let parts: Option<Vec<DataType>> = parts.iter().map(|p| self.type_of(p, None)).collect();
                 DataType::tuple(parts?)
             }
@@ -130,93 +116,39 @@ impl Binder<'_, '_> {
             },
             ExprKind::Cast { expr, to } => {
                 let to = types::resolve(self.scope, &self.keyspace(), to)?;
-                let inner = self.selector(expr)?;
+                if self.row.is_none() {
+                    let function = self.cast_of_term(expr, &to, expected)?;
+                    return self.scalar(function, std::slice::from_ref(expr));
+                }
+                let inner = match (&expr.kind, self.natural(expr)) {
+                    (ExprKind::Tuple(parts), Some(natural)) if parts.len() == 1 => {
+                        self.bind(expr, &natural, SELECTION)?
+                    }
+                    _ => self.selector(expr)?,
+                };
                 let function = match function::cast_function(&inner.data_type, &to) {
                     Some(function) => function,
                     None => compatible_cast(&term_text(expr), &inner.data_type, &to)?,
                 };
                 Ok(call(function, vec![inner]))
             }
-            ExprKind::Binary { op, left, right } => self.binary(*op, left, right, expected),
+            ExprKind::Binary { op, left, right } => {
+                let function = self.operation(*op, left, right, expected)?;
+                let (names, args) = (self.arg_names(&function), function.args.clone());
+                let [left_type, right_type] = args.as_slice() else { return Err(no_operands(&function)) };
+                let left = self.bind(left, left_type, &names.0)?;
+                let right = self.bind(right, right_type, &names.1)?;
+                Ok(call(function, vec![left, right]))
+            }
             ExprKind::Negate(inner) => {
-                let inner = match self.natural(inner) {
-                    Some(natural) => self.bind(inner, &natural, SELECTION)?,
-                    None => self.selector(inner)?,
-                };
-                let function = function::negate_function(&inner.data_type)
-                    .ok_or_else(|| no_negation(&inner.data_type))?;
+                let function = self.negation(inner, expected)?;
+                let name = self.arg_names(&function).0;
+                let [of] = function.args.as_slice() else { return Err(no_operands(&function)) };
+                let inner = self.bind(inner, of, &name)?;
                 Ok(call(function, vec![inner]))
             }
             _ => Err(QueryError::invalid(format!("Unknown function {} called", term_text(written)))),
         }
-    }
-
-    fn binary(
-        &mut self,
-        op: BinaryOp,
-        left: &ast::Expr,
-        right: &ast::Expr,
-        expected: Option<&DataType>,
-    ) -> Result<Expr, QueryError> {
-        let symbol = op.symbol();
-        let constant = |e: &ast::Expr| e.as_literal().is_some();
-        let is_text = |e: &ast::Expr| self.natural(e).is_some_and(|t| t.is_text());
-        let unsupported = || {
-            QueryError::invalid(format!(
-                "the '{symbol}' operation is not supported between {} and {}",
-                term_text(left),
-                term_text(right)
-            ))
-        };
-        if expected.is_some_and(DataType::is_numeric) && constant(left) && constant(right) && is_text(left) {
-            return Err(unsupported());
-        }
-        let types = match expected {
-            // Constants alone take the type of the place they go to.
-            Some(number) if number.is_numeric() && constant(left) && constant(right) => {
-                let number = if *number == DataType::Counter { &DataType::BigInt } else { number };
-                Some((number.clone(), number.clone()))
-            }
-            // A date or time in quotes has the type of the place, too.
-            Some(moment @ (DataType::Timestamp | DataType::Date)) if constant(left) => {
-                self.natural(right).map(|right| (moment.clone(), right))
-            }
-            _ => self.natural(left).zip(self.natural(right)),
-        };
-        let ambiguous = || {
-            QueryError::invalid(format!(
-                "Ambiguous '{symbol}' operation with args {} and {}: use type hint to disambiguate, example '(int) ?'",
-                term_text(left),
-                term_text(right)
-            ))
-        };
-        let Some((mut left_type, right_type)) = types else { return Err(ambiguous()) };
-        // A column whose bytes mean a moment is one where only moments are taken, as Cassandra resolves it.
-        if right_type == DataType::Duration && !constant(left) {
-            left_type = match left_type {
-                DataType::Int => DataType::Date,
-                DataType::BigInt => DataType::Timestamp,
-                other => other,
-            };
-        }
-        let numbers = NativeType::ALL.into_iter().map(types::native_type).filter(DataType::is_numeric);
-        let numbers: Vec<DataType> = numbers.collect();
-        let could_be_number = |e: &ast::Expr| numbers.iter().any(|n| self.test(e, n) != Assignable::No);
-        let function =
-            function::operator_function(operator(op), &left_type, &right_type).ok_or_else(|| {
-                // A whole number can be a date or a timestamp as well.
-                let moment = right_type == DataType::Duration
-                    && matches!(op, BinaryOp::Add | BinaryOp::Subtract)
-                    && self.test(left, &DataType::Date) != Assignable::No;
-                if moment || could_be_number(left) && could_be_number(right) {
-                    return ambiguous();
-                }
-                unsupported()
-            })?;
-        let names = (self.arg_name(0, &function.name), self.arg_name(1, &function.name));
-        let left = self.bind(left, &left_type, &names.0)?;
-        let right = self.bind(right, &right_type, &names.1)?;
-        Ok(call(function, vec![left, right]))
     }
 
     fn scalar(&mut self, function: Function, args: &[ast::Expr]) -> Result<Expr, QueryError> {
@@ -225,6 +157,11 @@ impl Binder<'_, '_> {
             bound.push(self.bind(arg, data_type, &self.arg_name(i, &function.name))?);
         }
         Ok(call(function, bound))
+    }
+
+    /// What markers among two operands are called.
+    fn arg_names(&self, function: &Function) -> (String, String) {
+        (self.arg_name(0, &function.name), self.arg_name(1, &function.name))
     }
 
     /// What markers among the arguments are called.
@@ -262,7 +199,7 @@ impl Binder<'_, '_> {
     }
 
     /// Chooses the function of a name by its arguments.
-    fn callee(
+    pub(super) fn callee(
         &self,
         name: &QualifiedName,
         args: &[ast::Expr],
@@ -279,10 +216,13 @@ impl Binder<'_, '_> {
         if let Some(kind) = AggregateKind::from_name(&word) {
             return self.aggregate_callee(kind, &word, args);
         }
+        args.iter().try_for_each(|arg| self.check_inner(arg))?;
         if word == "token" {
-            let table = self.row.as_ref().map(|r| &r.table).or(self.table).ok_or_else(unknown)?;
+            let of_markers = || self.markers.table(self.scope.catalogue);
+            let table = self.row.as_ref().map(|r| &r.table).or(self.table).or_else(of_markers);
+            let table = table.ok_or_else(unknown)?;
             let key = table.partition_key.iter().map(|c| c.data_type.clone()).collect();
-            return self.choose(&word, vec![function::token_function(key)], args);
+            return self.choose(&word, vec![function::token_function(key)], args, expected);
         }
         if word.starts_with("similarity_") {
             self.check_dimensions(args)?;
@@ -301,7 +241,7 @@ impl Binder<'_, '_> {
         };
         let known: Vec<Argument> = args.iter().map(known).collect();
         let candidates = function::candidates(&word, &known, expected).ok_or_else(unknown)??;
-        self.choose(&word, candidates, args)
+        self.choose(&word, candidates, args, expected)
     }
 
     /// A vector written out must be as long as the one it is compared with.
@@ -346,6 +286,12 @@ impl Binder<'_, '_> {
         let known = args.first().and_then(|a| self.natural(a));
         if let (Some(arg), None) = (args.first(), &known) {
             // Binding says what is wrong with the argument, if anything is.
+            if self.row.is_some() && adds && matches!(arg.kind, ExprKind::Marker(_) | ExprKind::Null) {
+                return Err(QueryError::invalid(format!(
+                    "Ambiguous call to function {word} (can be matched by following signatures: {}): use type casts to disambiguate",
+                    number_signatures(kind, word)
+                )));
+            }
             if self.row.is_some() && matches!(arg.kind, ExprKind::Marker(_) | ExprKind::Null) {
                 return Err(QueryError::invalid(format!(
                     "Cannot infer type of argument {} in call to function system.{word}(any): use type casts to disambiguate",
@@ -378,6 +324,7 @@ impl Binder<'_, '_> {
         word: &str,
         mut candidates: Vec<Function>,
         args: &[ast::Expr],
+        expected: Option<&DataType>,
     ) -> Result<Callee, QueryError> {
         if candidates.len() == 1
             && let Some(only) = candidates.pop()
@@ -387,7 +334,7 @@ impl Binder<'_, '_> {
         }
         let mut fitting = Vec::new();
         for candidate in &candidates {
-            if candidate.args.len() != args.len() {
+            if candidate.args.len() != args.len() || !returns_fit(self.wanted(expected), &candidate.returns) {
                 continue;
             }
             let tests: Vec<Assignable> =
@@ -463,14 +410,17 @@ impl Binder<'_, '_> {
             ExprKind::Function { name, args } => {
                 Some(self.callee(name, args, expected).ok()?.returns().clone())
             }
+            ExprKind::Cast { expr, to } if self.row.is_none() => {
+                let to = types::resolve(self.scope, &self.keyspace(), to).ok()?;
+                Some(self.cast_of_term(expr, &to, expected).ok()?.returns)
+            }
             ExprKind::Cast { to, .. } | ExprKind::TypeHint { to, .. } => {
                 types::resolve(self.scope, &self.keyspace(), to).ok()
             }
             ExprKind::Binary { op, left, right } => {
-                let (left, right) = (self.natural(left)?, self.natural(right)?);
-                model::arithmetic::result_type(operator(*op), &left, &right)
+                Some(self.operation(*op, left, right, expected).ok()?.returns)
             }
-            ExprKind::Negate(inner) => self.natural(inner),
+            ExprKind::Negate(inner) => Some(self.negation(inner, expected).ok()?.returns),
             ExprKind::Field { of, field } => match self.type_of(of, None)? {
                 DataType::Udt(udt) => {
                     Some(udt.fields.get(udt.field_index(field.as_str())?)?.data_type.clone())
@@ -515,22 +465,8 @@ fn callee_name(written: &ast::Expr) -> String {
     }
 }
 
-/// The number types whose bytes this type's values have, too.
-fn numbers_like(of: &DataType) -> Vec<DataType> {
-    let natives = NativeType::ALL.into_iter().map(types::native_type);
-    natives.filter(|n| n.is_numeric() && *n != DataType::Counter && value_compatible(n, of)).collect()
-}
-
-fn no_negation(of: &DataType) -> QueryError {
-    if numbers_like(of).len() > 1 {
-        return QueryError::invalid("Ambiguous negation: use type casts to disambiguate");
-    }
-    let natives = NativeType::ALL.into_iter().map(types::native_type).filter(DataType::is_numeric);
-    let known: Vec<String> = natives.map(|n| format!("system.\"_negate\" : ({n}) -> {n}")).collect();
-    QueryError::invalid(format!(
-        "Invalid call to function system._negate, none of its type signatures match (known type signatures: {})",
-        known.join(", ")
-    ))
+fn no_operands(function: &Function) -> QueryError {
+    QueryError::invalid(format!("{} takes other operands", function.name))
 }
 
 fn number_signatures(kind: AggregateKind, word: &str) -> String {

@@ -52,9 +52,39 @@ pub fn encode(literal: &Literal, expected: &DataType, receiver: &str) -> Result<
         .map_err(|error| QueryError::invalid(error.to_string()))
 }
 
+/// The components of a tuple in one text. A colon that belongs to a component is written `\:`.
+fn split_fields(text: &str) -> Vec<String> {
+    let (mut fields, mut escaped) = (vec![String::new()], false);
+    for letter in text.chars() {
+        match (letter, fields.last_mut()) {
+            (':', _) if !escaped => fields.push(String::new()),
+            (letter, Some(field)) => field.push(letter),
+            (_, None) => {}
+        }
+        escaped = letter == '\\' && !escaped;
+    }
+    fields
+}
+
+/// A component without the marks that kept its colons and its `@` apart from those of the tuple.
+fn unescaped(field: &str) -> String {
+    field.replace("\\:", ":").replace("\\@", "@")
+}
+
+fn field_to_wire(component: &DataType, text: &str) -> Result<Vec<u8>, model::value::ValueError> {
+    match component {
+        DataType::Tuple(components) => encode_tuple(text, components, component)
+            .map_err(|error| model::value::ValueError::new(error.to_string())),
+        _ => text_to_wire(component, text, 0),
+    }
+}
+
 /// A constant for a tuple: components in one text, with colons between them; `@` is null.
 fn encode_tuple(text: &str, components: &[DataType], expected: &DataType) -> Result<Vec<u8>, QueryError> {
-    let parts: Vec<&str> = text.split(':').collect();
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    let parts = split_fields(text);
     if parts.len() > components.len() {
         return Err(QueryError::invalid(format!(
             "Invalid tuple literal: too many elements. Type {expected} expects {} but got {}",
@@ -64,10 +94,11 @@ fn encode_tuple(text: &str, components: &[DataType], expected: &DataType) -> Res
     }
     let mut values = Vec::with_capacity(parts.len());
     for (part, component) in parts.iter().zip(components) {
-        values.push(match *part {
+        values.push(match part.as_str() {
             "@" => None,
             part => Some(
-                text_to_wire(component, part, 0).map_err(|error| QueryError::invalid(error.to_string()))?,
+                field_to_wire(component, &unescaped(part))
+                    .map_err(|error| QueryError::invalid(error.to_string()))?,
             ),
         });
     }

@@ -8,6 +8,7 @@ mod call;
 mod collection;
 mod literal;
 mod memo;
+mod operator;
 mod row;
 mod text;
 

@@ -109,6 +109,9 @@ impl RelationBinder<'_, '_> {
                 self.relation.op.symbol()
             )));
         }
+        if self.relation.op == RelationOp::Ne {
+            return Err(self.unsupported());
+        }
         let columns = [("partition key token".to_string(), DataType::BigInt)];
         let tests = self.tests(&Receivers { columns: &columns, tuple: false })?;
         Ok(tests.into_iter().map(|test| BoundRelation { subject: BoundSubject::Token, test }).collect())
@@ -169,6 +172,9 @@ impl RelationBinder<'_, '_> {
                 | RelationOp::NotContains
                 | RelationOp::NotContainsKey
         );
+        if data_type.is_multi_cell() && op == RelationOp::Ne {
+            return Err(self.unsupported());
+        }
         if data_type.is_multi_cell() && !contains {
             let symbol = op.symbol();
             return refuse(match data_type.is_collection() {
@@ -243,6 +249,9 @@ impl RelationBinder<'_, '_> {
                 column.name
             ));
         }
+        if self.relation.op == RelationOp::Ne {
+            return Err(self.unsupported());
+        }
         if self.relation.op != RelationOp::Eq {
             return refuse("Only EQ relations are supported on map entries".into());
         }
@@ -305,6 +314,9 @@ impl RelationBinder<'_, '_> {
                 )))
             }
             _ if self.kind != StatementKind::Select => Err(self.unsupported()),
+            RelationOp::Ne if matches!(&relation.operand, Operand::One(e) if e.kind == ExprKind::Null) => {
+                Err(self.unsupported())
+            }
             RelationOp::Ne => other(self, Comparison::NotEqual),
             RelationOp::NotContains => other(self, Comparison::NotContains),
             RelationOp::NotContainsKey => other(self, Comparison::NotContainsKey),

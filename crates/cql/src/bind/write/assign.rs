@@ -105,6 +105,9 @@ fn whole(
     let mut bind = |data_type: &DataType| bind_term(scope, &item.value, data_type, &column.name, markers);
     let operation = || item_text(column, item);
     match (item.op, data_type) {
+        (AssignmentOp::Set, DataType::Counter) if item.value.kind == ast::ExprKind::Null => {
+            Err(QueryError::invalid("Invalid null value for counter increment/decrement"))
+        }
         (AssignmentOp::Set, DataType::Counter) => Err(QueryError::invalid(format!(
             "Cannot set the value of counter column {} (counters can only be incremented/decremented, not set)",
             column.name
