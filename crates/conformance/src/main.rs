@@ -4,6 +4,7 @@
 //!
 //! `record` runs the scenarios on a real Cassandra and writes its answers into the files; with `--check` it fails on
 //! any difference instead of writing. `replay` runs them on Partita and compares.
+//! `--address A` is where the server listens, if not on 127.0.0.1. `--six` takes the scenarios of Cassandra 6.0 (`six/`).
 //! `--roles` takes the scenarios for servers with password login; `--known` shows the known differences too.
 //! `random` compares the two on random statements; each difference is written to `found/` as a scenario.
 
@@ -22,6 +23,8 @@ struct Arguments {
     check: bool,
     /// The scenarios that need roles, on a server where they log in.
     roles: bool,
+    /// The scenarios that only Cassandra 6.0 can answer.
+    six: bool,
     known: bool,
     cassandra: SocketAddr,
     seed: u64,
@@ -51,12 +54,14 @@ fn arguments() -> Result<Arguments, String> {
         only: None,
         check: false,
         roles: false,
+        six: false,
         known: false,
     };
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
         match word.as_str() {
             "--port" => set_address(&mut arguments.address, &value()?)?,
+            "--address" => arguments.address.set_ip(value()?.parse().map_err(|_| "not an address")?),
             "--dir" => arguments.dir = value()?.into(),
             "--only" => arguments.only = Some(value()?),
             "--cassandra" => set_address(&mut arguments.cassandra, &value()?)?,
@@ -68,6 +73,7 @@ fn arguments() -> Result<Arguments, String> {
             "--found" => arguments.found_max = value()?.parse().map_err(|_| "not a number")?,
             "--check" => arguments.check = true,
             "--roles" => arguments.roles = true,
+            "--six" => arguments.six = true,
             "--known" => arguments.known = true,
             _ => return Err(format!("unknown option {word}")),
         }
@@ -102,7 +108,11 @@ fn main() -> ExitCode {
 }
 
 fn files(arguments: &Arguments) -> Result<Vec<PathBuf>, String> {
-    let dir = arguments.dir.join(if arguments.roles { "roles" } else { "scenarios" });
+    let dir = arguments.dir.join(match (arguments.roles, arguments.six) {
+        (true, _) => "roles",
+        (_, true) => "six",
+        _ => "scenarios",
+    });
     let entries = std::fs::read_dir(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
     let mut paths: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
     paths.retain(|p| p.extension().is_some_and(|e| e == "txt"));

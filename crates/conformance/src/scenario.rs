@@ -150,7 +150,10 @@ impl File {
 fn is_complete(lines: &[String]) -> bool {
     let first = lines.first().map(|line| line.trim_start().to_ascii_uppercase()).unwrap_or_default();
     let last = lines.last().map(|line| line.trim_end().to_ascii_uppercase()).unwrap_or_default();
-    if first.starts_with("BEGIN ") { last.ends_with("APPLY BATCH;") } else { last.ends_with(';') }
+    match first.starts_with("BEGIN ") {
+        true => last.ends_with("APPLY BATCH;") || last.ends_with("COMMIT TRANSACTION;"),
+        false => last.ends_with(';'),
+    }
 }
 
 fn parse_options(lines: &[String]) -> Result<Options, String> {

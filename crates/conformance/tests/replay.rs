@@ -75,6 +75,11 @@ fn partita_answers_as_cassandra_did() {
 }
 
 #[test]
+fn partita_answers_as_cassandra_6_did() {
+    replay("six", Auth::None);
+}
+
+#[test]
 fn partita_answers_as_cassandra_did_where_roles_log_in() {
     replay("roles", Auth::Password);
 }
@@ -84,6 +89,7 @@ fn partita_answers_as_cassandra_did_where_roles_log_in() {
 fn scenarios_are_many_and_have_names_of_their_own() {
     let mut names = names(&files("scenarios"));
     names.extend(self::names(&files("roles")));
+    names.extend(self::names(&files("six")));
     assert!(names.len() >= SCENARIOS_MIN, "{} scenarios", names.len());
     let mut keyspaces: Vec<String> = names.iter().map(|name| run::keyspace_name(name)).collect();
     keyspaces.sort();

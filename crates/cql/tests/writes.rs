@@ -1,5 +1,7 @@
 //! Writes end to end on the naive store: statements in, rows (or the error) out, as text.
 
+#[path = "writes/constraints.rs"]
+mod constraints;
 mod harness;
 #[path = "writes/views.rs"]
 mod views;

@@ -173,7 +173,14 @@ impl Draft {
 
 fn definition(column: &str, native: NativeType) -> ColumnDef {
     let data_type = DataType::native(native);
-    ColumnDef { name: Ident::new(column), data_type, is_static: false, mask: None, span: Span::default() }
+    ColumnDef {
+        name: Ident::new(column),
+        data_type,
+        is_static: false,
+        mask: None,
+        checks: Vec::new(),
+        span: Span::default(),
+    }
 }
 
 /// The table with a hash bucket in its partition key.

@@ -4,6 +4,7 @@ pub mod arithmetic;
 pub mod cast;
 pub mod comparable;
 pub mod comparison;
+pub mod constraint;
 pub mod deletion;
 pub mod inet;
 pub mod json;

@@ -7,6 +7,7 @@ use crate::foreign::NewForeign;
 use crate::index::IndexPart;
 use crate::properties::Properties;
 use crate::view::ViewRestriction;
+use model::constraint::Constraint;
 use model::types::DataType;
 use std::collections::BTreeMap;
 
@@ -142,11 +143,12 @@ pub struct NewColumn {
     pub is_static: bool,
     /// Masking function call as CQL text.
     pub mask: Option<String>,
+    pub checks: Vec<Constraint>,
 }
 
 impl NewColumn {
     pub fn regular(name: &str, data_type: DataType) -> NewColumn {
-        NewColumn { name: name.into(), data_type, is_static: false, mask: None }
+        NewColumn { name: name.into(), data_type, is_static: false, mask: None, checks: Vec::new() }
     }
 }
 
@@ -169,6 +171,12 @@ pub enum TableAlteration {
         if_exists: bool,
         column: String,
         mask: Option<String>,
+    },
+    /// Without constraints those that are there are dropped.
+    Check {
+        if_exists: bool,
+        column: String,
+        checks: Vec<Constraint>,
     },
     With(Properties),
 }

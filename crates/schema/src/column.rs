@@ -1,5 +1,6 @@
 //! Columns of a table.
 
+use model::constraint::Constraint;
 use model::row::ColumnId;
 use model::types::DataType;
 use std::sync::Arc;
@@ -41,6 +42,8 @@ pub struct Column {
     pub descending: bool,
     /// Masking function call as CQL text, if the column is masked.
     pub mask: Option<String>,
+    /// What its values must satisfy.
+    pub checks: Vec<Constraint>,
 }
 
 /// What is left of a dropped column: its name and type, so that re-adding can be checked.

@@ -86,6 +86,11 @@ impl Table {
         !self.statics.is_empty()
     }
 
+    /// Whether some column has constraints.
+    pub fn is_checked(&self) -> bool {
+        self.columns().any(|column| !column.checks.is_empty())
+    }
+
     pub fn is_virtual(&self) -> bool {
         self.kind == TableKind::Virtual
     }

@@ -8,9 +8,11 @@ use crate::assemble::{ListCell, live_list};
 use crate::condition::RowPosition;
 use crate::error::StoreError;
 use model::arithmetic::{self, Operator};
+use model::constraint::Constraint;
 use model::deletion::{Deletion, Timestamp};
 use model::row::{Cell, CellState, ColumnId, RowView, RowWriter};
 use model::types::DataType;
+use std::sync::Arc;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deferred {
@@ -35,8 +37,13 @@ pub enum DeferredOp {
     ListSet { index: i32, value: Option<Vec<u8>> },
     /// `l = l - [values]`.
     ListRemove { element: DataType, values: Vec<Vec<u8>> },
-    /// `n = n + operand` (or minus) on an ordinary numeric column.
-    Arithmetic { data_type: DataType, subtract: bool, operand: Vec<u8> },
+    /// `n = n + operand` (or minus) on an ordinary numeric column, or a text that is appended to. `steady`: the outcome wins
+    /// over the value it was made of, whatever the clocks of clients say, so that no increment is lost; otherwise it has the
+    /// timestamp of its statement.
+    Arithmetic { data_type: DataType, subtract: bool, operand: Vec<u8>, steady: bool },
+    /// Writes nothing: what must hold of the column once everything is applied. Without constraints the partition is only
+    /// kept from others meanwhile.
+    Check { data_type: DataType, constraints: Arc<[Constraint]> },
 }
 
 impl Deferred {
@@ -66,10 +73,25 @@ impl Deferred {
                 }
                 Ok(())
             }
-            DeferredOp::Arithmetic { data_type, subtract, operand } => {
-                self.arithmetic(data_type, *subtract, operand, current, now_seconds, out)
+            // Looked at last, with the whole mutation: see `check_rows`.
+            DeferredOp::Check { .. } => {
+                self.begin(out, self.timestamp);
+                Ok(())
+            }
+            DeferredOp::Arithmetic { data_type, subtract, operand, steady } => {
+                let operator = if *subtract { Operator::Subtract } else { Operator::Add };
+                let floor = steady.then(|| self.version(current)).flatten();
+                let timestamp =
+                    floor.map_or(self.timestamp, |seen| self.timestamp.max(seen.saturating_add(1)));
+                let stamped = Deferred { timestamp, ..self.clone() };
+                stamped.arithmetic(data_type, operator, operand, current, now_seconds, out)
             }
         }
+    }
+
+    /// Whether it counts on what the other statements of its batch make of the row.
+    pub fn sees_its_batch(&self) -> bool {
+        matches!(self.op, DeferredOp::CounterAdd(_) | DeferredOp::Arithmetic { steady: true, .. })
     }
 
     fn begin(&self, out: &mut RowWriter, timestamp: Timestamp) {
@@ -138,10 +160,15 @@ impl Deferred {
         Ok(())
     }
 
+    /// The timestamp of the column's cell.
+    fn version(&self, current: Option<RowView<'_>>) -> Option<Timestamp> {
+        current.and_then(|row| row.cells().find(|c| c.column == self.column)).map(|cell| cell.timestamp)
+    }
+
     fn arithmetic(
         &self,
         data_type: &DataType,
-        subtract: bool,
+        operator: Operator,
         operand: &[u8],
         current: Option<RowView<'_>>,
         now_seconds: u32,
@@ -151,7 +178,6 @@ impl Deferred {
         self.begin(out, self.timestamp);
         // Null plus anything is null: nothing is written, as Cassandra does.
         let Some(value) = cell.and_then(|c| c.live_value(now_seconds)) else { return Ok(()) };
-        let operator = if subtract { Operator::Subtract } else { Operator::Add };
         let result = arithmetic::apply(operator, data_type, Some(value), data_type, Some(operand))
             .map_err(|e| StoreError::Invalid(e.to_string()))?;
         if let Some(result) = result {

@@ -3,6 +3,7 @@
 //! It says what the text says and no more: names are not resolved, types of values are not known, rules that need a
 //! schema are not checked. Every node that a diagnostic may point at has a span. Equality ignores spans.
 
+mod check;
 mod describe;
 mod expr;
 mod function;
@@ -19,6 +20,7 @@ mod table;
 mod types;
 mod write;
 
+pub use check::{CheckKind, ColumnCheck};
 pub use describe::{Describe, DescribeTarget};
 pub use expr::{BinaryOp, BindMarker, CellInfo, Expr, ExprKind, Literal};
 pub use function::{

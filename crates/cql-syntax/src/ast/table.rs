@@ -1,5 +1,6 @@
 //! Tables, user-defined types and materialized views.
 
+use super::check::ColumnCheck;
 use super::expr::Expr;
 use super::name::{Ident, QualifiedName};
 use super::property::Property;
@@ -20,13 +21,15 @@ pub struct CreateTable {
     pub options: Vec<TableOption>,
 }
 
-/// `name type [STATIC] [MASKED WITH ...]`. An inline PRIMARY KEY is in [`CreateTable::primary_keys`].
+/// `name type [STATIC] [MASKED WITH ...] [CHECK ...]`. An inline PRIMARY KEY is in [`CreateTable::primary_keys`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnDef {
     pub name: Ident,
     pub data_type: DataType,
     pub is_static: bool,
     pub mask: Option<ColumnMask>,
+    /// `[NOT NULL] [CHECK ...]`
+    pub checks: Vec<ColumnCheck>,
     pub span: Span,
 }
 
@@ -115,6 +118,8 @@ pub enum TableChange {
     ColumnType { column: Ident, data_type: DataType },
     /// `ALTER [IF EXISTS] column MASKED WITH ...` or, without mask, `... DROP MASKED`
     Mask { if_exists: bool, column: Ident, mask: Option<ColumnMask> },
+    /// `ALTER [IF EXISTS] column CHECK ...` or, without constraints, `... DROP CHECK`
+    Check { if_exists: bool, column: Ident, checks: Vec<ColumnCheck> },
     /// `ADD [IF NOT EXISTS] column | (columns)`; never empty
     Add { if_not_exists: bool, columns: Vec<ColumnDef> },
     /// `DROP [IF EXISTS] column | (columns) [USING TIMESTAMP t]`; never empty

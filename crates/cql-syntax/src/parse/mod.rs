@@ -1,5 +1,6 @@
 //! Tokens to syntax trees: a hand-written recursive descent, one file per statement family.
 
+mod check;
 mod cursor;
 mod describe;
 mod expr;

@@ -33,7 +33,10 @@ impl Parser<'_> {
             keys.push(self.primary_key()?);
             return Ok(());
         }
-        let column = self.column_def()?;
+        let mut column = self.column_def()?;
+        if column.checks.is_empty() {
+            column.checks = self.new_column_checks()?;
+        }
         let start = self.start();
         if self.eat_word(Keyword::Primary) {
             self.expect_word(Keyword::Key, "after PRIMARY")?;
@@ -44,14 +47,16 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `name type [STATIC] [MASKED WITH ...]`
+    /// `name type [STATIC] [MASKED WITH ...] [CHECK ...]`
     fn column_def(&mut self) -> Parse<ColumnDef> {
         let start = self.start();
         let name = self.new_name("a column name")?;
         let data_type = self.data_type()?;
         let is_static = self.eat_word(Keyword::Static);
         let mask = if self.is_word(Keyword::Masked) { Some(self.column_mask()?) } else { None };
-        Ok(ColumnDef { name, data_type, is_static, mask, span: self.since(start) })
+        // NOT NULL comes with the table alone: rows that are there have no value for a new column.
+        let checks = self.column_checks()?;
+        Ok(ColumnDef { name, data_type, is_static, mask, checks, span: self.since(start) })
     }
 
     fn column_mask(&mut self) -> Parse<ColumnMask> {
@@ -168,7 +173,13 @@ impl Parser<'_> {
         if self.eat_words(&[Keyword::Drop, Keyword::Masked]) {
             return Ok(TableChange::Mask { if_exists, column, mask: None });
         }
-        Err(self.no_viable("expected TYPE, MASKED WITH or DROP MASKED after the column"))
+        if self.is_word(Keyword::Check) {
+            return Ok(TableChange::Check { if_exists, column, checks: self.column_checks()? });
+        }
+        if self.eat_words(&[Keyword::Drop, Keyword::Check]) {
+            return Ok(TableChange::Check { if_exists, column, checks: Vec::new() });
+        }
+        Err(self.no_viable("expected TYPE, MASKED WITH, CHECK, DROP MASKED or DROP CHECK after the column"))
     }
 
     fn add_columns(&mut self) -> Parse<TableChange> {

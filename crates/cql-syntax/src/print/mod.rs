@@ -6,6 +6,7 @@
 //!
 //! With `{:#}` CREATE TABLE, CREATE TYPE and CREATE MATERIALIZED VIEW print over several lines, as DESCRIBE does.
 
+mod check;
 mod describe;
 mod expr;
 mod function;

@@ -2,6 +2,7 @@
 
 use std::fmt::{Display, Formatter, Result};
 
+use super::check::checks;
 use super::property::with_clause;
 use super::{if_exists, if_not_exists, join, name, parenthesised};
 use crate::ast::{
@@ -37,10 +38,10 @@ impl Display for ColumnDef {
         if self.is_static {
             f.write_str(" STATIC")?;
         }
-        match &self.mask {
-            Some(mask) => write!(f, " {mask}"),
-            None => Ok(()),
+        if let Some(mask) = &self.mask {
+            write!(f, " {mask}")?;
         }
+        checks(f, &self.checks)
     }
 }
 
@@ -104,6 +105,17 @@ impl Display for TableChange {
                 match mask {
                     Some(mask) => write!(f, "{column} {mask}"),
                     None => write!(f, "{column} DROP MASKED"),
+                }
+            }
+            TableChange::Check { if_exists: present, column, checks: new } => {
+                f.write_str(" ALTER ")?;
+                if_exists(f, *present)?;
+                match new.is_empty() {
+                    true => write!(f, "{column} DROP CHECK"),
+                    false => {
+                        write!(f, "{column}")?;
+                        checks(f, new)
+                    }
                 }
             }
             TableChange::Add { if_not_exists: present, columns } => {

@@ -53,6 +53,15 @@ impl<'a> Scope<'a> {
     }
 }
 
+/// The bytes of a constant as a column of the type stores it; `None` when it cannot stand for such a value.
+pub fn encode_constant(
+    literal: &cql_syntax::ast::Literal,
+    data_type: &model::types::DataType,
+    receiver: &str,
+) -> Option<Vec<u8>> {
+    expr::encode_constant(literal, data_type, receiver)
+}
+
 /// Refuses a table that cannot be read and written safely: older servers let types be made of any depth and size.
 fn usable(table: &Arc<Table>) -> Result<&Arc<Table>, QueryError> {
     for column in table.columns() {

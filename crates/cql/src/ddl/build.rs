@@ -1,6 +1,7 @@
 //! From a plan and the current catalogue to a change.
 
 use super::DdlPlan;
+use super::constraint::constraints;
 use super::mask::mask_text;
 use super::properties::properties;
 use super::table::{columns, new_table};
@@ -161,6 +162,14 @@ fn table_alteration(
                 _ => None,
             };
             Ok(TableAlteration::Mask { if_exists: *if_exists, column: name.into(), mask })
+        }
+        TableChange::Check { if_exists, column, checks } => {
+            let name = column.as_str();
+            let checks = match table.and_then(|table| table.column(name)) {
+                Some(column) => constraints(name, &column.data_type, checks)?,
+                None => Vec::new(),
+            };
+            Ok(TableAlteration::Check { if_exists: *if_exists, column: name.into(), checks })
         }
         TableChange::Add { if_not_exists, columns: written } => Ok(TableAlteration::Add {
             if_not_exists: *if_not_exists,

@@ -10,6 +10,7 @@ mod build;
 mod build_tests;
 #[cfg(test)]
 mod catalogue_tests;
+mod constraint;
 mod mask;
 #[cfg(test)]
 mod projection_tests;

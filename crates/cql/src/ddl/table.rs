@@ -1,5 +1,6 @@
 //! CREATE TABLE and the column definitions of ALTER TABLE, from the syntax tree to the schema's terms.
 
+use super::constraint::constraints;
 use super::mask::mask_text;
 use super::properties::properties;
 use crate::bind::{Scope, types};
@@ -93,7 +94,11 @@ pub(super) fn columns(
             (Some(mask), true) => Some(mask_text(&name, &data_type, mask)?),
             _ => None,
         };
-        Ok(NewColumn { name, data_type, is_static: definition.is_static, mask })
+        let checks = match resolve_types {
+            true => constraints(&name, &data_type, &definition.checks)?,
+            false => Vec::new(),
+        };
+        Ok(NewColumn { name, data_type, is_static: definition.is_static, mask, checks })
     };
     written.iter().map(column).collect()
 }

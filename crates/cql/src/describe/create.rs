@@ -194,7 +194,7 @@ fn put_columns(text: &mut String, table: &Table, internals: bool) {
     let mut lines: Vec<String> = Vec::new();
     for column in table.primary_key() {
         let key = if simple_key { " PRIMARY KEY" } else { "" };
-        lines.push(format!("{}{}{key}", column_text(column), mask_suffix(column)));
+        lines.push(format!("{}{}{}{key}", column_text(column), mask_suffix(column), check_suffix(column)));
     }
     for (columns, suffix) in [(&table.statics, " static"), (&table.regulars, "")] {
         for multi_cell in [false, true] {
@@ -203,7 +203,7 @@ fn put_columns(text: &mut String, table: &Table, internals: bool) {
                 columns
                     .iter()
                     .filter(of_kind)
-                    .map(|c| format!("{}{suffix}{}", column_text(c), mask_suffix(c))),
+                    .map(|c| format!("{}{suffix}{}{}", column_text(c), mask_suffix(c), check_suffix(c))),
             );
         }
     }
@@ -229,6 +229,15 @@ fn column_text(column: &Column) -> String {
 
 fn mask_suffix(column: &Column) -> String {
     column.mask.as_ref().map_or(String::new(), |mask| format!(" MASKED WITH {mask}"))
+}
+
+fn check_suffix(column: &Column) -> String {
+    if column.checks.is_empty() {
+        return String::new();
+    }
+    let name = maybe_quote(&column.name);
+    let checks: Vec<String> = column.checks.iter().map(|check| check.to_string_for(&name)).collect();
+    format!(" CHECK {}", checks.join(" AND "))
 }
 
 fn key_text(table: &Table) -> String {

@@ -11,7 +11,7 @@ use rt::turn::Party;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Duration;
-use store::{DeferredOp, Mutation, RowPosition, StoreError};
+use store::{Deferred, DeferredOp, Mutation, RowPosition, StoreError};
 use tokio::sync::oneshot;
 
 impl Shard {
@@ -137,18 +137,20 @@ impl Shard {
         receiver.await.map_err(|_| StoreError::Closed)
     }
 
-    /// Each operation sees what the earlier ones of its statement have made of its row; counters also what the other
-    /// statements have. The partition is locked, so others have their turn while a long row is worked on.
+    /// Each operation sees what the earlier ones of its statement have made of its row; counters and numbers that are added
+    /// to without a condition also what the other statements have. The partition is locked, so others have their turn while a long row is worked on.
     async fn resolve(&self, mut mutation: Mutation, now_seconds: u32) -> Result<Mutation, Refused> {
-        let deferred = std::mem::take(&mut mutation.deferred);
+        let (checks, deferred): (Vec<Deferred>, Vec<Deferred>) =
+            std::mem::take(&mut mutation.deferred).into_iter().partition(Deferred::is_check);
         let mut statement = deferred.first().map_or(0, |operation| operation.statement);
-        let positions = deferred.iter().map(|operation| operation.position.clone());
+        let positions = deferred.iter().chain(&checks).map(|operation| operation.position.clone());
         let before = self
             .current(mutation.table, &mutation.key, positions, now_seconds)
             .map_err(|error| Refused { statement, error })?;
         let several = deferred.iter().any(|operation| operation.statement != statement);
         let first = several.then(|| before.clone());
         worked(before.bytes()).await;
+        let looked_at = (!checks.is_empty()).then(|| before.clone());
         let mut seen = before;
         // Elements of lists that were set: they change no index, so only other operations have to see them.
         let mut unseen = CurrentRows::default();
@@ -158,7 +160,7 @@ impl Shard {
         for (place, operation) in deferred.iter().enumerate() {
             let position = &operation.position;
             if std::mem::replace(&mut statement, operation.statement) != operation.statement
-                && !matches!(operation.op, DeferredOp::CounterAdd(_))
+                && !operation.sees_its_batch()
                 && let Some(first) = &first
             {
                 seen = first.clone();
@@ -190,6 +192,10 @@ impl Shard {
                 RowPosition::Static => mutation.static_row(row),
                 RowPosition::Row(clustering) => mutation.row(clustering, row),
             }
+        }
+        if let Some(before) = &looked_at {
+            store::check_rows(&mutation, &checks, |position| before.view(position), now_seconds)
+                .map_err(|store::Violation { statement, error }| Refused { statement, error })?;
         }
         Ok(mutation)
     }

@@ -44,6 +44,12 @@ impl JsonValue {
         reader.value(0)
     }
 
+    /// Whether the whole text is one value.
+    pub fn is_document(text: &str) -> bool {
+        let mut reader = Reader { text, at: 0 };
+        reader.value(0).is_ok() && text[reader.at..].trim_matches([' ', '\t', '\r', '\n']).is_empty()
+    }
+
     /// The Java class the value would have, for error sentences.
     pub fn java_class(&self) -> &'static str {
         match self {

@@ -1,6 +1,7 @@
 //! From a write plan and its values to mutations.
 
 use super::cells::{Drafter, Drafts, Stamp, as_i32, as_i64};
+use super::constraints::check_mutation;
 use super::plan::{Assignment, AssignmentKind, Keys, WriteKind, WritePlan};
 use super::room::Room;
 use crate::context::{Ids, Request};
@@ -171,6 +172,9 @@ impl<'a> Builder<'a, '_> {
     ) -> Result<Vec<Mutation>, QueryError> {
         let table = TableId(plan.table.id);
         self.room.take_rows(plan, &targets)?;
+        if plan.checked {
+            self.check_keys(plan, &targets)?;
+        }
         let Targets { partitions, rows } = targets;
         let mut out = Vec::with_capacity(partitions.len());
         for key in partitions {
@@ -179,6 +183,9 @@ impl<'a> Builder<'a, '_> {
                 delete_rows(&mut mutation, &rows, stamp);
             } else {
                 self.write_rows(plan, &rows, stamp, &mut mutation)?;
+            }
+            if plan.checked {
+                check_mutation(plan, stamp, &mut mutation)?;
             }
             self.room.take_mutation(&mutation)?;
             out.push(mutation);

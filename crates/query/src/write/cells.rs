@@ -369,7 +369,7 @@ impl<'a> Drafter<'a, '_> {
             Evaluated::Unset => return Ok(()),
         };
         let data_type = assignment.data_type.clone();
-        let op = DeferredOp::Arithmetic { data_type, subtract, operand };
+        let op = DeferredOp::Arithmetic { data_type, subtract, operand, steady: true };
         out.defer(assignment, op);
         Ok(())
     }
@@ -451,8 +451,18 @@ impl<'a> Drafts<'a> {
             timestamp: stamp.timestamp,
             ttl: stamp.ttl,
             statement: stamp.statement,
-            op,
+            op: with_certainty(op, stamp.conditional),
         })
+    }
+}
+
+/// A condition decides about the row as it was, and its outcome has the ballot for a timestamp.
+fn with_certainty(op: DeferredOp, conditional: bool) -> DeferredOp {
+    match op {
+        DeferredOp::Arithmetic { data_type, subtract, operand, .. } => {
+            DeferredOp::Arithmetic { data_type, subtract, operand, steady: !conditional }
+        }
+        other => other,
     }
 }
 

@@ -8,6 +8,7 @@ mod batch;
 mod build;
 mod cells;
 mod conditional;
+mod constraints;
 mod execute;
 mod failed;
 mod json;

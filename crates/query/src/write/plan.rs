@@ -40,6 +40,8 @@ pub struct WritePlan {
     pub condition: Option<ConditionPlan>,
     /// What a reader who may not see clear values is shown of masked columns, and which of them the statement asks about.
     pub masks: Masks,
+    /// Some column of the table has constraints.
+    pub checked: bool,
     /// INSERT JSON: the expressions above are markers for the columns of the document.
     pub json: Option<JsonSource>,
 }

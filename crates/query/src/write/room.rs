@@ -107,6 +107,7 @@ pub(super) fn operation_bytes(op: &DeferredOp) -> usize {
             values.iter().map(|value| value.len() + size_of::<Vec<u8>>()).sum()
         }
         DeferredOp::Arithmetic { operand, .. } => operand.len(),
+        DeferredOp::Check { .. } => 0,
     };
     size_of::<DeferredOp>() + values
 }

@@ -40,7 +40,16 @@ pub fn context<'a, S: Store>(store: &'a S, values: Values<'a>) -> Context<'a, S>
 }
 
 fn column(id: u32, name: &str, data_type: DataType, kind: ColumnKind) -> Column {
-    Column { id, name: name.into(), data_type, kind, position: 0, descending: false, mask: None }
+    Column {
+        id,
+        name: name.into(),
+        data_type,
+        kind,
+        position: 0,
+        descending: false,
+        mask: None,
+        checks: Vec::new(),
+    }
 }
 
 /// `k int, c int, s int static, v2.. text`: column `s` has id 20, regular columns the given ids.

@@ -35,7 +35,16 @@ const MAP: u32 = 4;
 const SET: u32 = 5;
 
 fn column(id: u32, name: &str, data_type: DataType, kind: ColumnKind, position: usize) -> Column {
-    Column { id, name: name.into(), data_type, kind, position, descending: false, mask: None }
+    Column {
+        id,
+        name: name.into(),
+        data_type,
+        kind,
+        position,
+        descending: false,
+        mask: None,
+        checks: Vec::new(),
+    }
 }
 
 fn index(id: u32, column: &str, part: IndexPart) -> Index {

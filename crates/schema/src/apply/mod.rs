@@ -1,6 +1,7 @@
 //! Applies changes: a catalogue and a change give the next catalogue or the reason why not.
 
 mod compatible;
+mod constraint;
 mod foreign;
 mod index;
 mod keyspace;

@@ -7,7 +7,7 @@ use super::table_create::{
     statics_need_clustering,
 };
 use super::types::check_type_size;
-use super::{changed, foreign, guard, unchanged, view};
+use super::{changed, constraint, foreign, guard, unchanged, view};
 use crate::catalogue::Catalogue;
 use crate::change::{Applied, EffectKind, NewColumn, Setting, TableAlteration, TargetKind};
 use crate::column::{ColumnKind, DroppedColumn};
@@ -41,12 +41,18 @@ pub(super) fn alter(
     foreign::refuse(before)?;
     let mut table = Table::clone(before);
     match alteration {
-        TableAlteration::Add { if_not_exists, columns } => add(&mut table, *if_not_exists, columns)?,
+        TableAlteration::Add { if_not_exists, columns } => {
+            add(&mut table, *if_not_exists, columns)?;
+            constraint::check_table(&table)?;
+        }
         TableAlteration::Drop { if_exists, columns, timestamp } => {
             drop_columns(&mut table, *if_exists, columns, timestamp.unwrap_or(setting.now_micros))?
         }
         TableAlteration::Rename { renames } => rename(&mut table, renames)?,
         TableAlteration::Mask { if_exists, column, mask } => set_mask(&mut table, *if_exists, column, mask)?,
+        TableAlteration::Check { if_exists, column, checks } => {
+            constraint::set(&mut table, *if_exists, column, checks)?
+        }
         TableAlteration::With(properties) => {
             if properties.has("id") {
                 return Err(SchemaError::config("Cannot alter table id."));

@@ -1,7 +1,7 @@
 //! CREATE TABLE.
 
 use super::types::check_type_size;
-use super::{changed, existing_keyspace, foreign, guard, is_word, unchanged, with_table};
+use super::{changed, constraint, existing_keyspace, foreign, guard, is_word, unchanged, with_table};
 use crate::catalogue::Catalogue;
 use crate::change::{Applied, EffectKind, NewColumn, NewTable, Setting, TargetKind};
 use crate::column::{Column, ColumnKind};
@@ -43,6 +43,7 @@ pub(super) fn create(
     let id = catalogue.next_table_id;
     let uuid = table_uuid(catalogue, &new.properties, id, setting)?;
     let mut table = build(new, id, uuid, options)?;
+    constraint::check_table(&table)?;
     let mut next_id = id + 1;
     match &new.foreign {
         None => check_name(&new.keyspace, &new.name)?,
@@ -230,6 +231,7 @@ pub(super) fn push_column(table: &mut Table, new: &NewColumn, kind: ColumnKind) 
         position: 0,
         descending: false,
         mask: new.mask.clone(),
+        checks: new.checks.clone(),
     };
     table.next_column_id += 1;
     let columns = if kind == ColumnKind::Static { &mut table.statics } else { &mut table.regulars };
@@ -273,6 +275,7 @@ fn add_key_columns(new: &NewTable, table: &mut Table) -> Result<(), SchemaError>
             position: columns.len(),
             descending: false,
             mask: column.mask.clone(),
+            checks: column.checks.clone(),
         });
     }
     Ok(())

@@ -103,6 +103,20 @@ pub(super) struct ColumnEntry {
     pub descending: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mask: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<CheckEntry>,
+}
+
+/// A constraint of a column. Terms are as they were written, values in hexadecimal.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, tag = "rule", rename_all = "snake_case")]
+pub(super) enum CheckEntry {
+    NotNull {},
+    Json {},
+    Value { comparison: String, term: String, value: String },
+    Length { comparison: String, count: i64 },
+    OctetLength { comparison: String, count: i64 },
+    Regexp { equal: bool, pattern: String },
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]

@@ -10,6 +10,7 @@ use crate::pattern::AccessPattern;
 use crate::table::{Table, TableKind};
 use crate::view::{Projection, View, ViewRestriction, ViewTest};
 use model::comparison::Comparison;
+use model::constraint::Constraint;
 use model::types::{DataType, TypeParseError, UdtField, UdtType};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -152,6 +153,8 @@ fn table(keyspace: &str, entry: TableEntry, types: &Types) -> Result<Table, Stri
             KindEntry::Regular => (ColumnKind::Regular, &mut table.regulars),
         };
         let position = if kind.is_primary_key() { columns.len() } else { 0 };
+        let checks = column.checks.into_iter().map(check).collect::<Result<_, _>>();
+        let checks = checks.map_err(|fault| format!(", column {}: {fault}", column.name))?;
         let (name, mask) = (column.name.into(), column.mask);
         columns.push(Column {
             id: column.id,
@@ -161,6 +164,7 @@ fn table(keyspace: &str, entry: TableEntry, types: &Types) -> Result<Table, Stri
             position,
             descending: column.descending,
             mask,
+            checks,
         });
     }
     for column in entry.dropped {
@@ -214,9 +218,31 @@ fn view(entry: ViewEntry) -> View {
     }
 }
 
+fn check(entry: CheckEntry) -> Result<Constraint, String> {
+    Ok(match entry {
+        CheckEntry::NotNull {} => Constraint::NotNull,
+        CheckEntry::Json {} => Constraint::Json,
+        CheckEntry::Value { comparison, term, value } => {
+            Constraint::Value { comparison: self::comparison(&comparison)?, term, value: bytes(&value)? }
+        }
+        CheckEntry::Length { comparison, count } => {
+            Constraint::Length { octets: false, comparison: self::comparison(&comparison)?, count }
+        }
+        CheckEntry::OctetLength { comparison, count } => {
+            Constraint::Length { octets: true, comparison: self::comparison(&comparison)?, count }
+        }
+        CheckEntry::Regexp { equal, pattern } => {
+            Constraint::regexp(equal, &pattern).map_err(|fault| fault.0)?
+        }
+    })
+}
+
+fn comparison(symbol: &str) -> Result<Comparison, String> {
+    Comparison::of_symbol(symbol).ok_or_else(|| format!("'{symbol}' is not a comparison"))
+}
+
 fn test(entry: TestEntry) -> Result<ViewTest, String> {
-    let comparison = Comparison::of_symbol(&entry.comparison)
-        .ok_or_else(|| format!("'{}' is not a comparison", entry.comparison))?;
+    let comparison = comparison(&entry.comparison)?;
     let values = |values: Vec<String>| values.iter().map(|value| bytes(value)).collect::<Result<Vec<_>, _>>();
     let alternatives = entry.alternatives.into_iter().map(values).collect::<Result<Vec<_>, _>>()?;
     Ok(ViewTest { comparison, alternatives })

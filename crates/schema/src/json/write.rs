@@ -1,7 +1,7 @@
 //! From the catalogue to its JSON document.
 
 use super::document::*;
-use super::{FORMAT, FORMAT_WITH_INDEXES, FORMAT_WITH_VIEWS, PLAIN_FORMAT};
+use super::{FORMAT, FORMAT_WITH_DIALECTS, FORMAT_WITH_INDEXES, FORMAT_WITH_VIEWS, PLAIN_FORMAT};
 use crate::catalogue::Catalogue;
 use crate::column::{Column, ColumnKind};
 use crate::foreign::{Foreign, ForeignStore};
@@ -9,6 +9,8 @@ use crate::index::{Index, IndexKind, IndexPart};
 use crate::keyspace::{Keyspace, is_local_system_name};
 use crate::table::Table;
 use crate::view::{View, ViewTest};
+use model::comparison::Comparison;
+use model::constraint::Constraint;
 
 pub(super) fn document(catalogue: &Catalogue) -> Document {
     let kept = catalogue.keyspaces.values().filter(|keyspace| !is_local_system_name(&keyspace.name));
@@ -23,8 +25,10 @@ pub(super) fn document(catalogue: &Catalogue) -> Document {
 /// The oldest format that can say what is in the catalogue.
 fn format(catalogue: &Catalogue) -> u32 {
     let is_projection = |table: &Table| table.view.as_ref().is_some_and(|view| view.projection.is_some());
-    if catalogue.tables().any(|table| table.foreign.is_some() || is_projection(table)) {
+    if catalogue.tables().any(|table| table.is_checked()) {
         FORMAT
+    } else if catalogue.tables().any(|table| table.foreign.is_some() || is_projection(table)) {
+        FORMAT_WITH_DIALECTS
     } else if catalogue.tables().any(|table| table.view.is_some()) {
         FORMAT_WITH_VIEWS
     } else if catalogue.tables().any(|table| !table.indexes.is_empty()) {
@@ -140,6 +144,28 @@ fn column_entry(column: &Column) -> ColumnEntry {
         },
         descending: column.descending,
         mask: column.mask.clone(),
+        checks: column.checks.iter().map(check_entry).collect(),
+    }
+}
+
+fn check_entry(check: &Constraint) -> CheckEntry {
+    let symbol = |comparison: &Comparison| comparison.symbol().to_string();
+    match check {
+        Constraint::NotNull => CheckEntry::NotNull {},
+        Constraint::Json => CheckEntry::Json {},
+        Constraint::Value { comparison, term, value } => {
+            let value = value.iter().map(|byte| format!("{byte:02x}")).collect();
+            CheckEntry::Value { comparison: symbol(comparison), term: term.clone(), value }
+        }
+        Constraint::Length { octets: false, comparison, count } => {
+            CheckEntry::Length { comparison: symbol(comparison), count: *count }
+        }
+        Constraint::Length { octets: true, comparison, count } => {
+            CheckEntry::OctetLength { comparison: symbol(comparison), count: *count }
+        }
+        Constraint::Regexp { equal, pattern, .. } => {
+            CheckEntry::Regexp { equal: *equal, pattern: pattern.clone() }
+        }
     }
 }
 

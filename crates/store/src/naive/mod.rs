@@ -6,6 +6,8 @@
 
 use crate::commit::{CasOutcome, CheckedPartition, Commit, ConditionalCommit, CurrentRow};
 use crate::condition::{RowCheck, RowPosition};
+use crate::constraint::check_rows;
+use crate::deferred::Deferred;
 use crate::error::StoreError;
 use crate::index::{self, IndexConfig};
 use crate::mutation::Mutation;
@@ -94,7 +96,9 @@ impl NaiveStore {
     pub fn apply(&self, mutation: &Mutation, now_seconds: u32) -> Result<(), StoreError> {
         let mut mutation = mutation.clone();
         let mut resolved = Vec::new();
-        for deferred in std::mem::take(&mut mutation.deferred) {
+        let (checks, operations): (Vec<Deferred>, Vec<Deferred>) =
+            std::mem::take(&mut mutation.deferred).into_iter().partition(Deferred::is_check);
+        for deferred in operations {
             let mut out = RowWriter::new();
             let current = self.current(mutation.table, &mutation.key, &deferred.position, now_seconds);
             let current = current.as_deref().and_then(RowView::from_payload);
@@ -110,6 +114,15 @@ impl NaiveStore {
                 RowPosition::Row(clustering) => mutation.row(clustering, row),
             }
         }
+        let before: BTreeMap<RowPosition, Vec<u8>> = checks
+            .iter()
+            .filter_map(|check| {
+                let row = self.current(mutation.table, &mutation.key, &check.position, now_seconds)?;
+                Some((check.position.clone(), row))
+            })
+            .collect();
+        let view = |position: &RowPosition| before.get(position).and_then(|row| RowView::from_payload(row));
+        check_rows(&mutation, &checks, view, now_seconds).map_err(|violation| violation.error)?;
         let entries = self.index_delta(&mutation, now_seconds);
         let before = self.base_rows(&mutation);
         std::iter::once(&mutation).chain(&entries).try_for_each(|mutation| self.put(mutation))?;

@@ -28,6 +28,14 @@ use query::function::{Function, candidates};
 use schema::Table;
 use std::sync::Arc;
 
+/// The bytes of a constant of this type; `None` when it cannot stand for such a value, or only once a statement runs.
+pub fn encode_constant(constant: &ast::Literal, data_type: &DataType, receiver: &str) -> Option<Vec<u8>> {
+    if literal::test(constant, data_type) == Assignable::No || literal::is_now(constant, data_type) {
+        return None;
+    }
+    literal::encode(constant, data_type, receiver).ok()
+}
+
 /// Binds an expression that may not name columns, for a place that wants `expected`.
 /// `receiver` names that place in messages and in the specs of markers.
 pub fn bind_term(

@@ -19,7 +19,16 @@ const IN: &str =
 const ORDER: &str = "refused: ORDER BY with 2ndary indexes is not supported, except for ANN queries.";
 
 fn column(id: u32, name: &str, data_type: DataType, kind: ColumnKind, position: usize) -> Column {
-    Column { id, name: name.into(), data_type, kind, position, descending: false, mask: None }
+    Column {
+        id,
+        name: name.into(),
+        data_type,
+        kind,
+        position,
+        descending: false,
+        mask: None,
+        checks: Vec::new(),
+    }
 }
 
 fn keys(first: u32, names: &[&str], kind: ColumnKind) -> Vec<Column> {

@@ -37,7 +37,16 @@ impl VirtualTables for Nothing {
 
 fn column(id: u32, name: &str, data_type: DataType, kind: ColumnKind, mask: Option<&str>) -> Column {
     let mask = mask.map(str::to_string);
-    Column { id, name: name.into(), data_type, kind, position: 0, descending: false, mask }
+    Column {
+        id,
+        name: name.into(),
+        data_type,
+        kind,
+        position: 0,
+        descending: false,
+        mask,
+        checks: Vec::new(),
+    }
 }
 
 /// `k int PRIMARY KEY, n int MASKED WITH DEFAULT, name text MASKED WITH mask_inner(1, null), v int`

@@ -16,7 +16,6 @@ pub(super) fn set(
     scope: Scope<'_>,
     table: &Table,
     item: &ast::Assignment,
-    conditional: bool,
     markers: &mut Markers,
 ) -> Result<Assignment, QueryError> {
     let column = column(table, item.target.column())?;
@@ -24,7 +23,7 @@ pub(super) fn set(
         return Err(QueryError::invalid(format!("PRIMARY KEY part {} found in SET part", column.name)));
     }
     let kind = match &item.target {
-        Target::Column(_) => whole(scope, column, item, conditional, markers)?,
+        Target::Column(_) => whole(scope, column, item, markers)?,
         Target::Element { key, .. } => element(scope, column, key, &item.value, markers)?,
         Target::Field { field, .. } => {
             let operation = || format!(" ({}.{} = {})", column.name, field.as_str(), term_text(&item.value));
@@ -98,7 +97,6 @@ fn whole(
     scope: Scope<'_>,
     column: &Column,
     item: &ast::Assignment,
-    conditional: bool,
     markers: &mut Markers,
 ) -> Result<AssignmentKind, QueryError> {
     let data_type = &column.data_type;
@@ -162,19 +160,12 @@ fn whole(
             })?;
             Ok(AssignmentKind::Remove(value))
         }
-        (AssignmentOp::Add, _) if data_type.is_text() && conditional => {
+        (AssignmentOp::Add, _) if data_type.is_text() => {
             Ok(AssignmentKind::Compute { operand: bind(data_type)?, subtract: false })
         }
-        (AssignmentOp::Add | AssignmentOp::Subtract, _) if data_type.is_numeric() && conditional => {
+        (AssignmentOp::Add | AssignmentOp::Subtract, _) if data_type.is_numeric() => {
             let subtract = item.op == AssignmentOp::Subtract;
             Ok(AssignmentKind::Compute { operand: bind(data_type)?, subtract })
-        }
-        (AssignmentOp::Add | AssignmentOp::Subtract, _) if data_type.is_numeric() => {
-            Err(QueryError::invalid(format!(
-                "Invalid operation ({}) for non counter column {}. Use a counter column, or add an IF condition: with one, Partita computes the new value from the current one",
-                operation(),
-                column.name
-            )))
         }
         (AssignmentOp::Prepend, _) => Err(QueryError::invalid(format!(
             "Invalid operation ({}) for non list column {}",

@@ -62,6 +62,7 @@ pub fn bind(scope: Scope<'_>, delete: &ast::Delete, markers: &mut Markers) -> Re
         ttl: None,
         condition,
         masks: Masks::default(),
+        checked: table.is_checked(),
         json: None,
     };
     check(&plan)?;

@@ -133,6 +133,7 @@ fn assemble(
         ttl: None,
         condition: None,
         masks: Masks::default(),
+        checked: table.is_checked(),
         json,
     })
 }

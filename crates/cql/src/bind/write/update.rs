@@ -18,10 +18,9 @@ pub fn bind(scope: Scope<'_>, update: &ast::Update, markers: &mut Markers) -> Re
         .as_ref()
         .map(|c| condition::bind(scope, table, c, &timestamp, markers))
         .transpose()?;
-    let conditional = update.condition.is_some();
     let mut assignments: Vec<Assignment> = Vec::with_capacity(update.assignments.len());
     for item in &update.assignments {
-        assignments.push(assign::set(scope, table, item, conditional, markers)?);
+        assignments.push(assign::set(scope, table, item, markers)?);
     }
     let on_rows = condition.as_ref().is_some_and(ConditionPlan::is_on_rows);
     // A condition on the row makes its key necessary, whatever is written.
@@ -38,6 +37,7 @@ pub fn bind(scope: Scope<'_>, update: &ast::Update, markers: &mut Markers) -> Re
         ttl,
         condition,
         masks: Masks::default(),
+        checked: table.is_checked(),
         json: None,
     };
     check(&plan)?;

@@ -164,7 +164,10 @@ impl World {
             _ => {
                 let operand = (self.random.below(100) as i64).to_be_bytes().to_vec();
                 let subtract = self.random.one_in(2);
-                (NUMBER, DeferredOp::Arithmetic { data_type: DataType::BigInt, subtract, operand })
+                (
+                    NUMBER,
+                    DeferredOp::Arithmetic { data_type: DataType::BigInt, subtract, operand, steady: false },
+                )
             }
         };
         self.count(if column == NUMBER { "arithmetic" } else { "list operation" });
