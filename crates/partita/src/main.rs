@@ -44,6 +44,8 @@ enum Command {
     Top(commands::top::TopOptions),
     /// Write the access patterns that a running server sees, as CREATE ACCESS PATTERN statements.
     Patterns(commands::patterns::PatternsOptions),
+    /// Look at a Cassandra cluster: its nodes, whether they agree, and who may write. Exit 1 if something is wrong.
+    Cluster(commands::cluster::ClusterOptions),
     /// Predict partition sizes, hot partitions, fan-out and the load of every node at 1x, 10x, 100x.
     Simulate(Box<commands::simulate::SimulateOptions>),
 }
@@ -62,6 +64,7 @@ fn main() -> ExitCode {
         Command::Design(options) => commands::design::run(options),
         Command::Top(options) => commands::top::run(options),
         Command::Patterns(options) => commands::patterns::run(&options),
+        Command::Cluster(options) => commands::cluster::run(&options),
         Command::Simulate(options) => commands::simulate::run(*options),
     };
     match outcome {

@@ -3,7 +3,9 @@
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
 use server::audit::{Category, Rules, Settings};
-use server::config::{Auth, Config, Durability, Dynamo, Limits, Tls};
+use server::config::{
+    Auth, Cluster, ClusterTls, Config, Durability, Dynamo, Limits, Login, Tls, parse_contacts,
+};
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -102,13 +104,31 @@ pub struct ServeOptions {
     /// Authorities (PEM): clients must show a certificate that one of them signed
     #[arg(long, env = "PARTITA_TLS_CLIENT_CA", value_name = "FILE", requires = "tls_cert")]
     tls_client_ca: Option<PathBuf>,
-    /// Storage engine [default: embedded]
+    /// Where the data is: `embedded`, or a Cassandra cluster that this server is a front end of, `cassandra://host1[:port],host2` [default: embedded]
     #[arg(long, env = "PARTITA_ENGINE", value_name = "ENGINE")]
     engine: Option<String>,
+    /// Let writes and schema changes through to the cluster; without it a front end is read-only
+    #[arg(long, env = "PARTITA_CLUSTER_WRITES")]
+    cluster_writes: bool,
+    /// The front end's account on the cluster; without --auth password it is everybody's
+    #[arg(long, env = "PARTITA_CLUSTER_USER", value_name = "ROLE")]
+    cluster_user: Option<String>,
+    /// File that holds the password of --cluster-user
+    #[arg(long, env = "PARTITA_CLUSTER_PASSWORD_FILE", value_name = "FILE")]
+    cluster_password_file: Option<PathBuf>,
+    /// Authorities (PEM) that sign the certificates of the cluster's nodes; with it, nodes are reached over TLS
+    #[arg(long, env = "PARTITA_CLUSTER_TLS_CA", value_name = "FILE")]
+    cluster_tls_ca: Option<PathBuf>,
+    /// Certificate chain (PEM) that the front end shows to nodes
+    #[arg(long, env = "PARTITA_CLUSTER_TLS_CERT", value_name = "FILE")]
+    cluster_tls_cert: Option<PathBuf>,
+    /// Private key (PEM) of --cluster-tls-cert
+    #[arg(long, env = "PARTITA_CLUSTER_TLS_KEY", value_name = "FILE")]
+    cluster_tls_key: Option<PathBuf>,
     /// Name of the cluster that clients see [default: Partita]
     #[arg(long, env = "PARTITA_CLUSTER_NAME", value_name = "NAME")]
     cluster_name: Option<String>,
-    /// Data center that clients see and `NetworkTopologyStrategy` names [default: datacenter1]
+    /// Data center that clients see and `NetworkTopologyStrategy` names; of a cluster, the one whose nodes are asked [default: datacenter1; of a cluster, that of the first node that answers]
     #[arg(long, env = "PARTITA_DATACENTER", value_name = "NAME")]
     datacenter: Option<String>,
     /// Rack that clients see [default: rack1]
@@ -205,7 +225,11 @@ impl ServeOptions {
             merged.dynamo.unwrap_or_else(|| SocketAddr::new(cql.ip(), port))
         });
         let guarded = auth == Auth::Password || merged.tls_client_ca.is_some();
-        let served: Vec<SocketAddr> = [cql, shard_aware].into_iter().chain(dynamo).collect();
+        let cluster = merged.cluster()?;
+        let served: Vec<SocketAddr> = match cluster {
+            Some(_) => vec![cql],
+            None => [cql, shard_aware].into_iter().chain(dynamo).collect(),
+        };
         check_exposure(&served, http, guarded, merged.allow_anybody_on_the_network)?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let server = Config {
@@ -228,6 +252,7 @@ impl ServeOptions {
             data_center: merged.datacenter.clone().unwrap_or_else(|| "datacenter1".into()),
             rack: merged.rack.clone().unwrap_or_else(|| "rack1".into()),
             limits: merged.limits(),
+            cluster,
         };
         let log = merged.log.unwrap_or_else(|| "info".into());
         Ok(ServeSettings { server, log, log_json: merged.log_json })
@@ -252,6 +277,81 @@ impl ServeOptions {
             newer_texts: self.dynamo_newer_texts,
             wants_credentials: !self.dynamo_anonymous,
             buckets,
+        }))
+    }
+
+    /// The cluster that this is to be a front end of.
+    fn cluster(&self) -> Result<Option<Cluster>, String> {
+        let about_clusters = [
+            ("cluster-writes", self.cluster_writes),
+            ("cluster-user", self.cluster_user.is_some()),
+            ("cluster-password-file", self.cluster_password_file.is_some()),
+            ("cluster-tls-ca", self.cluster_tls_ca.is_some()),
+        ];
+        let text = match self.engine.as_deref() {
+            None | Some("embedded") => {
+                return match about_clusters.iter().find(|(_, given)| *given) {
+                    Some((name, _)) => {
+                        Err(format!("--{name} is for front ends: say --engine cassandra://host1,host2 too"))
+                    }
+                    None => Ok(None),
+                };
+            }
+            Some(text) if text.starts_with("cassandra:") => text,
+            Some(other) => {
+                return Err(format!(
+                    "--engine {other}: unknown engine; use embedded or cassandra://host1[:port],host2"
+                ));
+            }
+        };
+        let contacts = parse_contacts(text).map_err(|error| format!("--engine {text}: {error}"))?;
+        let meaningless = [
+            ("data", self.data.is_some()),
+            ("durability", self.durability.is_some()),
+            ("dynamo", self.dynamo.is_some()),
+            ("cql-shard-aware", self.cql_shard_aware.is_some()),
+            ("audit", self.audit.is_some()),
+            ("alerts-url", self.alerts_url.is_some()),
+        ];
+        if let Some((name, _)) = meaningless.iter().find(|(_, given)| *given) {
+            return Err(format!(
+                "--{name} is for the embedded engine: a front end of a cluster has none (docs/cluster.md says what works there)"
+            ));
+        }
+        let login = match (&self.cluster_user, &self.cluster_password_file) {
+            (None, None) => None,
+            (Some(user), Some(file)) => {
+                let text = std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
+                // An editor ends the line.
+                let password = text.trim_end_matches(['\r', '\n']).as_bytes().to_vec();
+                Some(Login { user: user.clone(), password })
+            }
+            _ => {
+                return Err(
+                    "an account on the cluster needs both --cluster-user and --cluster-password-file".into(),
+                );
+            }
+        };
+        let own = match (&self.cluster_tls_cert, &self.cluster_tls_key) {
+            (None, None) => None,
+            (Some(cert), Some(key)) => Some((cert.clone(), key.clone())),
+            _ => {
+                return Err(
+                    "a certificate for the cluster needs both --cluster-tls-cert and --cluster-tls-key"
+                        .into(),
+                );
+            }
+        };
+        if own.is_some() && self.cluster_tls_ca.is_none() {
+            return Err("--cluster-tls-cert takes TLS to the cluster: add --cluster-tls-ca".into());
+        }
+        let tls = self.cluster_tls_ca.clone().map(|ca| ClusterTls { ca, own });
+        Ok(Some(Cluster {
+            contacts,
+            login,
+            writes: self.cluster_writes,
+            data_center: self.datacenter.clone(),
+            tls,
         }))
     }
 
@@ -353,6 +453,12 @@ impl ServeOptions {
             tls_key: self.tls_key.or(file.tls_key),
             tls_client_ca: self.tls_client_ca.or(file.tls_client_ca),
             engine: self.engine.or(file.engine),
+            cluster_writes: self.cluster_writes || file.cluster_writes,
+            cluster_user: self.cluster_user.or(file.cluster_user),
+            cluster_password_file: self.cluster_password_file.or(file.cluster_password_file),
+            cluster_tls_ca: self.cluster_tls_ca.or(file.cluster_tls_ca),
+            cluster_tls_cert: self.cluster_tls_cert.or(file.cluster_tls_cert),
+            cluster_tls_key: self.cluster_tls_key.or(file.cluster_tls_key),
             cluster_name: self.cluster_name.or(file.cluster_name),
             datacenter: self.datacenter.or(file.datacenter),
             rack: self.rack.or(file.rack),
@@ -416,13 +522,7 @@ impl ServeOptions {
                     .into(),
             );
         }
-        match self.engine.as_deref() {
-            None | Some("embedded") => Ok(()),
-            Some(other) if other.starts_with("cassandra://") => {
-                Err("--engine cassandra://… is planned but not built yet; use --engine embedded".into())
-            }
-            Some(other) => Err(format!("--engine {other}: unknown engine; use embedded")),
-        }
+        Ok(())
     }
 }
 
@@ -565,7 +665,29 @@ mod tests {
 
     #[test]
     fn engines_that_do_not_exist_are_refused() {
-        assert!(options("engine = \"cassandra://a\"").resolve().err().unwrap().contains("not built yet"));
-        assert!(options("engine = \"rocks\"").resolve().is_err());
+        assert!(options("engine = \"rocks\"").resolve().err().unwrap().contains("cassandra://"));
+        assert!(options("engine = \"cassandra://\"").resolve().err().unwrap().contains("names no host"));
+    }
+
+    #[test]
+    fn a_front_end_is_read_only_unless_told_otherwise_and_knows_its_account() {
+        let cluster = |text: &str| {
+            let text = format!("engine = \"cassandra://a,b:19042\"\n{text}");
+            options(&text).resolve().map(|settings| settings.server.cluster.unwrap())
+        };
+        let plain = cluster("").unwrap();
+        assert!(!plain.writes && plain.login.is_none() && plain.tls.is_none());
+        assert_eq!(plain.contacts.len(), 2);
+        assert!(cluster("cluster-writes = true").unwrap().writes);
+        assert!(cluster("cluster-user = \"u\"").err().unwrap().contains("--cluster-password-file"));
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "secret\n").unwrap();
+        let text = format!("cluster-user = \"u\"\ncluster-password-file = {:?}", file.path());
+        let login = cluster(&text).unwrap().login.unwrap();
+        assert_eq!(login.password, b"secret");
+        assert!(!format!("{login:?}").contains("secret"), "passwords are not shown");
+        assert!(cluster("data = \"d\"").err().unwrap().contains("--data"));
+        assert!(cluster("cluster-tls-cert = \"c\"").err().unwrap().contains("--cluster-tls-key"));
+        assert!(options("cluster-writes = true").resolve().err().unwrap().contains("--engine"));
     }
 }

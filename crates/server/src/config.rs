@@ -1,5 +1,6 @@
 //! What the server is told: addresses, limits, security. Only the binary reads flags and files.
 
+pub use cluster::{Contact, ContactError, Login, parse_contacts};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -28,6 +29,8 @@ pub struct Config {
     pub data_center: String,
     pub rack: String,
     pub limits: Limits,
+    /// The data is in a cluster, and this is a front end of it; `None`: it is in the embedded engine.
+    pub cluster: Option<Cluster>,
 }
 
 impl Config {
@@ -51,8 +54,31 @@ impl Config {
             data_center: "datacenter1".into(),
             rack: "rack1".into(),
             limits: Limits::default(),
+            cluster: None,
         }
     }
+}
+
+/// A Cassandra cluster behind a front end.
+#[derive(Clone, Debug)]
+pub struct Cluster {
+    pub contacts: Vec<Contact>,
+    /// The front end's own account. With [`Auth::None`] it is everybody's.
+    pub login: Option<Login>,
+    /// Writes and schema changes go through; otherwise they are refused.
+    pub writes: bool,
+    /// Requests go to this one only; `None`: that of the node that answers first.
+    pub data_center: Option<String>,
+    pub tls: Option<ClusterTls>,
+}
+
+/// TLS towards the cluster.
+#[derive(Clone, Debug)]
+pub struct ClusterTls {
+    /// Authorities that sign the nodes' certificates.
+    pub ca: PathBuf,
+    /// What the front end shows, if nodes ask: certificate chain and key.
+    pub own: Option<(PathBuf, PathBuf)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,6 +16,7 @@ mod descriptors;
 pub mod drive;
 mod dynamo;
 mod findings;
+mod front;
 mod http;
 mod memory;
 mod metrics;
@@ -27,4 +28,5 @@ mod stream;
 mod tls;
 
 pub use dynamo::sign_request as sign_dynamo_request;
+pub use front::FrontEnd;
 pub use start::{Server, StartError};

@@ -40,6 +40,16 @@ pub struct Shared {
     pub engine: Engine,
 }
 
+/// Where refused connections are counted.
+impl AsRef<AtomicU64> for Refusals {
+    fn as_ref(&self) -> &AtomicU64 {
+        &self.0.refused_connections
+    }
+}
+
+/// See [`crate::accept::accept_forever`].
+pub struct Refusals(pub Arc<Shared>);
+
 /// A start that fails leaves no threads behind.
 impl Drop for Shared {
     fn drop(&mut self) {

@@ -5,7 +5,7 @@ use crate::audit::Audit;
 use crate::config::{Config, Durability, Dynamo};
 use crate::cql as cql_listener;
 use crate::metrics::ShardMetrics;
-use crate::shard::{Shard, Shared, query_limits};
+use crate::shard::{Refusals, Shard, Shared, query_limits};
 use crate::tls::Certificates;
 use crate::{auth, control, descriptors, http, memory, pulse};
 use cql::SchemaReview;
@@ -70,8 +70,8 @@ struct Listeners {
 
 /// What shard 0 accepts with.
 struct Accepting {
-    listeners: Vec<Listener>,
-    shards: Vec<mpsc::UnboundedSender<Arrival>>,
+    listeners: Vec<Listener<Shard>>,
+    shards: Vec<mpsc::UnboundedSender<Arrival<Shard>>>,
 }
 
 impl Server {
@@ -203,13 +203,13 @@ fn start_shards(
     shared: &Arc<Shared>,
     clock: Arc<dyn Clock>,
     stage: &Arc<watch::Sender<Stage>>,
-    listeners: Vec<Listener>,
+    listeners: Vec<Listener<Shard>>,
     tls: Option<Certificates>,
 ) -> Result<ShardThreads, StartError> {
     let system = Arc::new(SystemTables::new(node_info(shared), shared.catalogue.clone()));
     system.set_live(Arc::new(cql_listener::LiveTables(shared.clone())));
     let (senders, receivers): (Vec<_>, Vec<_>) =
-        (0..shared.config.shards).map(|_| mpsc::unbounded_channel::<Arrival>()).unzip();
+        (0..shared.config.shards).map(|_| mpsc::unbounded_channel::<Arrival<Shard>>()).unzip();
     let mut intakes: Vec<_> =
         receivers.into_iter().map(|arrivals| Some(Intake { arrivals, accepting: None })).collect();
     if let Some(Some(first)) = intakes.first_mut() {
@@ -287,7 +287,7 @@ fn stopping(stage: &Arc<watch::Sender<Stage>>) -> impl Future<Output = ()> + Sen
 
 /// Where a shard's connections come from.
 struct Intake {
-    arrivals: mpsc::UnboundedReceiver<Arrival>,
+    arrivals: mpsc::UnboundedReceiver<Arrival<Shard>>,
     accepting: Option<Accepting>,
 }
 
@@ -352,13 +352,14 @@ async fn run_shard(
         let places = Places::new(PlacesMax { all: limits.connections_max, per_address });
         for listener in listeners {
             let (shards, places) = (shards.clone(), places.clone());
-            let accepting = accept::accept_forever(listener, shards, places, shard.shared.clone());
+            let accepting = accept::accept_forever(listener, shards, places, Refusals(shard.shared.clone()));
             tokio::task::spawn_local(accepting);
         }
     }
     let mut stages = stage.subscribe();
+    let handshake_timeout = shard.shared.config.limits.handshake_timeout;
     tokio::select! {
-        () = accept::serve_arrivals(shard.clone(), intake.arrivals, tls) => {}
+        () = accept::serve_arrivals(shard.clone(), intake.arrivals, tls, handshake_timeout) => {}
         _ = stages.wait_for(|stage| *stage >= Stage::Stopping) => {}
     }
     if index == 0 {
@@ -406,7 +407,7 @@ fn node_info(shared: &Shared) -> NodeInfo {
 
 /// Clients connect to what the system tables say. A server that listens on all addresses says the one that this machine
 /// would use to reach others: a client on another machine could do nothing with the loopback address.
-fn reachable(address: IpAddr) -> IpAddr {
+pub(crate) fn reachable(address: IpAddr) -> IpAddr {
     if !address.is_unspecified() {
         return address;
     }
@@ -424,7 +425,7 @@ fn reachable(address: IpAddr) -> IpAddr {
     found
 }
 
-fn seed() -> u64 {
+pub(crate) fn seed() -> u64 {
     use std::hash::{BuildHasher, Hasher};
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }

@@ -1,6 +1,7 @@
 //! TLS from PEM files, which can be read again while the server runs.
 
-use crate::config::Tls;
+use crate::config::{ClusterTls, Tls};
+use rustls::ClientConfig;
 use rustls::RootCertStore;
 use rustls::ServerConfig;
 use rustls::crypto::CryptoProvider;
@@ -41,12 +42,7 @@ impl Certificates {
 /// Reads certificate chain, key and authorities; the error says which file and what is wrong with it.
 fn acceptor(tls: &Tls) -> Result<TlsAcceptor, String> {
     let chain = certificates(&tls.cert)?;
-    let key = match PrivateKeyDer::from_pem_slice(&read(&tls.key)?) {
-        Ok(key) => key,
-        Err(pem::Error::NoItemsFound) => return Err(format!("{}: holds no private key", tls.key.display())),
-        Err(error) => return Err(format!("{}: not a PEM key: {error}", tls.key.display())),
-    };
-    warn_if_others_may_read(&tls.key);
+    let key = private_key(&tls.key)?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let clients = match &tls.client_ca {
         Some(path) => signed_by(path, &provider)?,
@@ -61,17 +57,47 @@ fn acceptor(tls: &Tls) -> Result<TlsAcceptor, String> {
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
+/// How a front end greets the nodes of its cluster: their certificates must be signed by one of the authorities and name the
+/// host that was dialled.
+pub fn towards_cluster(tls: &ClusterTls) -> Result<ClientConfig, String> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let authorities = authorities(&tls.ca)?;
+    let builder = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|e| e.to_string())?
+        .with_root_certificates(authorities);
+    let Some((cert, key)) = &tls.own else { return Ok(builder.with_no_client_auth()) };
+    builder
+        .with_client_auth_cert(certificates(cert)?, private_key(key)?)
+        .map_err(|e| format!("certificate and key do not fit: {e}"))
+}
+
+fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, String> {
+    let key = match PrivateKeyDer::from_pem_slice(&read(path)?) {
+        Ok(key) => key,
+        Err(pem::Error::NoItemsFound) => return Err(format!("{}: holds no private key", path.display())),
+        Err(error) => return Err(format!("{}: not a PEM key: {error}", path.display())),
+    };
+    warn_if_others_may_read(path);
+    Ok(key)
+}
+
 /// Accepts clients whose certificate an authority in this file signed.
 fn signed_by(path: &Path, provider: &Arc<CryptoProvider>) -> Result<Arc<dyn ClientCertVerifier>, String> {
+    let authorities = authorities(path)?;
+    WebPkiClientVerifier::builder_with_provider(Arc::new(authorities), provider.clone())
+        .build()
+        .map_err(|e| format!("{}: {e}", path.display()))
+}
+
+fn authorities(path: &Path) -> Result<RootCertStore, String> {
     let mut authorities = RootCertStore::empty();
     for certificate in certificates(path)? {
         authorities
             .add(certificate)
             .map_err(|e| format!("{}: not the certificate of an authority: {e}", path.display()))?;
     }
-    WebPkiClientVerifier::builder_with_provider(Arc::new(authorities), provider.clone())
-        .build()
-        .map_err(|e| format!("{}: {e}", path.display()))
+    Ok(authorities)
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {

@@ -1,6 +1,7 @@
 //! One file per subcommand.
 
 pub mod backup;
+pub mod cluster;
 pub mod design;
 pub mod dynamo;
 mod files;

@@ -2,8 +2,10 @@
 
 use super::Failure;
 use crate::options::ServeOptions;
-use server::Server;
+use server::config::Config;
+use server::{FrontEnd, Server, StartError};
 use std::io::{IsTerminal, Write};
+use std::net::SocketAddr;
 use tracing_subscriber::filter::Targets;
 
 pub fn run(options: ServeOptions) -> Result<(), Failure> {
@@ -15,7 +17,7 @@ pub fn run(options: ServeOptions) -> Result<(), Failure> {
         .map_err(|e| Failure::Failed(format!("cannot start the runtime: {e}")))?;
     let mut signals =
         runtime.block_on(async { Signals::listen() }).map_err(|e| Failure::Failed(e.to_string()))?;
-    let server = Server::start(settings.server).map_err(|e| Failure::Failed(e.to_string()))?;
+    let server = Running::start(settings.server).map_err(|e| Failure::Failed(e.to_string()))?;
     let mut out = std::io::stdout();
     for (name, address) in server.listeners() {
         // Tools wait for these lines; a closed pipe is their business, not an error of ours.
@@ -26,8 +28,44 @@ pub fn run(options: ServeOptions) -> Result<(), Failure> {
         reload_log_level(options.clone(), &set_level);
         server.reload();
     }
-    tracing::info!("stopping: finishing requests and flushing memtables");
+    tracing::info!("stopping: finishing requests");
     server.stop().map_err(|e| Failure::Failed(e.to_string()))
+}
+
+/// A database, or a front end of one.
+enum Running {
+    Embedded(Server),
+    Front(FrontEnd),
+}
+
+impl Running {
+    fn start(mut config: Config) -> Result<Running, StartError> {
+        match config.cluster.take() {
+            None => Server::start(config).map(Running::Embedded),
+            Some(cluster) => FrontEnd::start(config, cluster).map(Running::Front),
+        }
+    }
+
+    fn listeners(&self) -> &[(&'static str, SocketAddr)] {
+        match self {
+            Running::Embedded(server) => server.listeners(),
+            Running::Front(front) => front.listeners(),
+        }
+    }
+
+    fn reload(&self) {
+        match self {
+            Running::Embedded(server) => server.reload(),
+            Running::Front(front) => front.reload(),
+        }
+    }
+
+    fn stop(self) -> Result<(), StartError> {
+        match self {
+            Running::Embedded(server) => server.stop(),
+            Running::Front(front) => front.stop(),
+        }
+    }
 }
 
 /// The level may stand in the configuration file, which may have changed; whatever else it says takes a restart.

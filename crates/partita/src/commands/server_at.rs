@@ -16,16 +16,22 @@ pub struct ServerAt {
 
 impl ServerAt {
     pub fn connect(&self) -> Result<Client, Failure> {
-        let password = std::env::var("PARTITA_PASSWORD").unwrap_or_else(|_| client::FIRST_LOGIN.1.into());
-        Client::connect_as(&*self.from, (&self.user, &password)).map_err(|error| {
-            let (from, user) = (&self.from, &self.user);
-            Failure::Failed(format!(
-                "{from}: {error}. Is the server running there (--from), and may {user} log in (--user, PARTITA_PASSWORD)?"
-            ))
-        })
+        connect(&self.from, &self.user)
     }
 
     pub fn name(&self) -> &str {
         &self.from
     }
+}
+
+/// Connects as a role, if the server asks; without a port to CQL's usual one.
+pub fn connect(from: &str, user: &str) -> Result<Client, Failure> {
+    let password = std::env::var("PARTITA_PASSWORD").unwrap_or_else(|_| client::FIRST_LOGIN.1.into());
+    let has_port = from.rsplit_once(':').is_some_and(|(host, _)| !host.contains(':') || host.ends_with(']'));
+    let at = if has_port { from.to_string() } else { format!("{from}:9042") };
+    Client::connect_as(&*at, (user, &password)).map_err(|error| {
+        Failure::Failed(format!(
+            "{from}: {error}. Is the server running there (--from), and may {user} log in (--user, PARTITA_PASSWORD)?"
+        ))
+    })
 }

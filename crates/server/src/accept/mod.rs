@@ -9,41 +9,41 @@ mod places;
 pub use places::{Full, Place, Places, PlacesMax};
 
 use crate::seldom::Seldom;
-use crate::shard::{Shard, Shared};
 use crate::stream::Stream;
 use crate::tls::Certificates;
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 use tokio::sync::mpsc;
 
 /// Connections that wait in the kernel to be accepted.
 const BACKLOG: i32 = 1024;
 
 /// After a failed accept, so that a shortage of file descriptors does not become a busy loop.
-const ACCEPT_PAUSE: std::time::Duration = std::time::Duration::from_millis(10);
+const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
 /// A connection on its way to its shard.
-pub struct Arrival {
+pub struct Arrival<S> {
     pub socket: TcpStream,
     pub address: SocketAddr,
     /// Counts the connection until it ends.
     pub place: Place,
-    pub serve: Serve,
+    pub serve: Serve<S>,
 }
 
 /// A socket that clients connect to, and what is spoken there.
-pub struct Listener {
+pub struct Listener<S> {
     pub socket: TcpListener,
     pub spread: Spread,
-    pub serve: Serve,
+    pub serve: Serve<S>,
 }
 
-/// Serves one client on its shard until it leaves, in the protocol of its listener.
-pub type Serve = fn(Rc<Shard>, Stream, SocketAddr, Place) -> Served;
+/// Serves one client on its shard until it leaves, in the protocol of its listener. `S` is what a thread serves with: a shard
+/// of the database, or a front end's.
+pub type Serve<S> = fn(Rc<S>, Stream, SocketAddr, Place) -> Served;
 
 pub type Served = Pin<Box<dyn Future<Output = ()>>>;
 
@@ -65,11 +65,11 @@ pub enum Spread {
 }
 
 /// Accepts until the shards are gone; runs on one shard for all.
-pub async fn accept_forever(
-    listener: Listener,
-    shards: Vec<mpsc::UnboundedSender<Arrival>>,
+pub async fn accept_forever<S>(
+    listener: Listener<S>,
+    shards: Vec<mpsc::UnboundedSender<Arrival<S>>>,
     places: Places,
-    shared: Arc<Shared>,
+    refusals: impl AsRef<AtomicU64>,
 ) {
     let Listener { socket, spread, serve } = listener;
     let listener = socket.set_nonblocking(true).and_then(|()| tokio::net::TcpListener::from_std(socket));
@@ -94,7 +94,7 @@ pub async fn accept_forever(
         let place = match places.take(address.ip()) {
             Ok(place) => place,
             Err(full) => {
-                shared.refused_connections.fetch_add(1, Ordering::Relaxed);
+                refusals.as_ref().fetch_add(1, Ordering::Relaxed);
                 refused(address, full, places.max());
                 continue;
             }
@@ -111,10 +111,11 @@ pub async fn accept_forever(
 }
 
 /// Serves what arrives on this shard.
-pub async fn serve_arrivals(
-    shard: Rc<Shard>,
-    mut arrivals: mpsc::UnboundedReceiver<Arrival>,
+pub async fn serve_arrivals<S: 'static>(
+    shard: Rc<S>,
+    mut arrivals: mpsc::UnboundedReceiver<Arrival<S>>,
     tls: Option<Certificates>,
+    handshake_timeout: Duration,
 ) {
     while let Some(arrival) = arrivals.recv().await {
         let (shard, tls) = (shard.clone(), tls.clone());
@@ -122,7 +123,7 @@ pub async fn serve_arrivals(
             let Arrival { socket, address, mut place, serve } = arrival;
             let lost = place.lost();
             let served = async {
-                match open(&shard, socket, tls).await {
+                match open(handshake_timeout, socket, tls).await {
                     Ok(stream) => serve(shard, stream, address, place).await,
                     Err(error) => tracing::debug!(%address, %error, "connection failed to open"),
                 }
@@ -157,12 +158,11 @@ pub fn refused(address: SocketAddr, full: Full, max: usize) {
     }
 }
 
-async fn open(shard: &Shard, socket: TcpStream, tls: Option<Certificates>) -> io::Result<Stream> {
+async fn open(patience: Duration, socket: TcpStream, tls: Option<Certificates>) -> io::Result<Stream> {
     socket.set_nonblocking(true)?;
     socket.set_nodelay(true)?;
     let socket = tokio::net::TcpStream::from_std(socket)?;
     let Some(tls) = tls else { return Ok(Stream::Plain(socket)) };
-    let patience = shard.shared.config.limits.handshake_timeout;
     let stream = tokio::time::timeout(patience, tls.acceptor().accept(socket)).await??;
     Ok(Stream::Tls(Box::new(stream)))
 }

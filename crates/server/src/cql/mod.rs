@@ -8,13 +8,13 @@
 mod answers;
 mod clients;
 mod connection;
-mod errors;
+pub mod errors;
 mod outcome;
 mod parsing;
 mod prepare;
 mod statements;
 mod traces;
-mod wire_type;
+pub mod wire_type;
 
 pub use clients::LiveTables;
 

@@ -9,7 +9,8 @@ mod pages;
 mod shape;
 
 use crate::accept::{self, Place, Places, PlacesMax};
-use crate::shard::Shared;
+use crate::config::Limits;
+use crate::shard::{Refusals, Shared};
 use axum::Router;
 use axum::http::StatusCode;
 use axum::http::header::CONNECTION;
@@ -18,7 +19,7 @@ use hyper::body::Body;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
@@ -39,6 +40,29 @@ pub fn serve(
     shared: Arc<Shared>,
     stopping: impl Future<Output = ()> + Send + 'static,
 ) {
+    let pages = pages::router(shared.clone()).merge(console::pages(&shared));
+    let router = pages.layer(axum::middleware::from_fn(without_body)).merge(console::door(&shared));
+    serve_router(listener, router, shared.config.limits.clone(), Refusals(shared), stopping);
+}
+
+/// The same for pages of another kind of server.
+pub fn serve_pages(
+    listener: std::net::TcpListener,
+    pages: Router,
+    limits: Limits,
+    stopping: impl Future<Output = ()> + Send + 'static,
+) {
+    let router = pages.layer(axum::middleware::from_fn(without_body));
+    serve_router(listener, router, limits, Arc::new(AtomicU64::new(0)), stopping);
+}
+
+fn serve_router(
+    listener: std::net::TcpListener,
+    router: Router,
+    limits: Limits,
+    refusals: impl AsRef<AtomicU64>,
+    stopping: impl Future<Output = ()> + Send + 'static,
+) {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(ASIDE_MAX).build();
     let served = runtime.and_then(|runtime| {
@@ -47,7 +71,7 @@ pub fn serve(
             let listener = TcpListener::from_std(listener)?;
             let (stop, stopped) = watch::channel(());
             tokio::select! {
-                () = accept_forever(listener, shared, stopped) => {}
+                () = accept_forever(listener, router, &limits, refusals, stopped) => {}
                 () = stopping => {}
             }
             // Connections hold the other ends until they have ended.
@@ -62,11 +86,14 @@ pub fn serve(
     }
 }
 
-async fn accept_forever(listener: TcpListener, shared: Arc<Shared>, stopped: watch::Receiver<()>) {
-    let limits = &shared.config.limits;
+async fn accept_forever(
+    listener: TcpListener,
+    router: Router,
+    limits: &Limits,
+    refusals: impl AsRef<AtomicU64>,
+    stopped: watch::Receiver<()>,
+) {
     let places = Places::new(PlacesMax { all: limits.http_connections_max, per_address: None });
-    let pages = pages::router(shared.clone()).merge(console::pages(&shared));
-    let router = pages.layer(axum::middleware::from_fn(without_body)).merge(console::door(&shared));
     loop {
         let (socket, address) = match listener.accept().await {
             Ok(accepted) => accepted,
@@ -83,7 +110,7 @@ async fn accept_forever(listener: TcpListener, shared: Arc<Shared>, stopped: wat
                 tokio::spawn(converse(socket, place, router.clone(), limits, stopped.clone()));
             }
             Err(full) => {
-                shared.refused_connections.fetch_add(1, Ordering::Relaxed);
+                refusals.as_ref().fetch_add(1, Ordering::Relaxed);
                 accept::refused(address, full, places.max());
             }
         }
