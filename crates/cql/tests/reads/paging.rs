@@ -25,6 +25,11 @@ const STATEMENTS: &[&str] = &[
     "SELECT k, c FROM t WHERE k IN (6, 0, 3, 4) ORDER BY c DESC",
     "SELECT k, c FROM t WHERE k IN (6, 0, 3, 4) ORDER BY c ASC LIMIT 7",
     "SELECT k, c FROM t WHERE k IN (6, 5, 3, 4) ORDER BY c ASC PER PARTITION LIMIT 2",
+    "SELECT k, c, s FROM t WHERE k IN (6, 0, 3, 4, 2) ORDER BY c DESC PER PARTITION LIMIT 3 LIMIT 8",
+    "SELECT k, c, s FROM t WHERE k IN (6, 0, 3, 4, 2) ORDER BY c ASC",
+    "SELECT k, c, v FROM t WHERE k IN (6, 0, 3, 4, 2) AND v > 31 ORDER BY c DESC ALLOW FILTERING",
+    "SELECT k, c FROM t WHERE k IN (6, 0, 3, 4, 2) AND c > 1 AND c <= 4 ORDER BY c DESC",
+    "SELECT k, c FROM t WHERE k IN (6, 0, 3, 4, 2) AND c IN (1, 3, 5) ORDER BY c",
     "SELECT * FROM t WHERE k = 6",
     "SELECT * FROM t WHERE k = 6 ORDER BY c DESC",
     "SELECT * FROM t WHERE k = 6 AND c > 1 AND c < 5 ORDER BY c DESC",
@@ -72,6 +77,39 @@ fn merged_pages_stay_correct_while_rows_are_written() {
     let (rest, state) = bench.page(statement, 100, state.as_deref());
     assert_eq!(rest, ["5 | 1", "4 | 2", "4 | 3", "5 | 3", "5 | 4", "4 | 9"]);
     assert_eq!(state, None);
+}
+
+/// A cursor of a merge holds one place, however many partitions are merged.
+#[test]
+fn the_cursor_of_a_merge_does_not_grow_with_its_partitions() {
+    let mut bench = Bench::new("CREATE TABLE w (k int, c text, d int, PRIMARY KEY (k, c, d))");
+    for k in 0..300 {
+        bench.run(&format!("INSERT INTO w (k, c, d) VALUES ({k}, 'some text {}', {k})", k % 7)).unwrap();
+    }
+    let statement = |count: i32, order: &str| {
+        let keys: Vec<String> = (0..count).map(|k| k.to_string()).collect();
+        format!("SELECT k, c FROM w WHERE k IN ({}) ORDER BY c {order}", keys.join(", "))
+    };
+    for order in ["ASC", "DESC"] {
+        let sizes: Vec<usize> = [3, 300]
+            .map(|count| {
+                let statement = statement(count, order);
+                let whole = bench.run_with(&statement, &[]);
+                let (page, state) = bench.page(&statement, 2, None);
+                assert_eq!(page, whole[..2]);
+                // Ties of the ordered column are given by the number of the partition, each row once.
+                assert_eq!(bench.pages(&statement, 7).concat(), whole);
+                state.unwrap().len()
+            })
+            .into();
+        assert!(sizes[1] <= sizes[0] + 2, "{sizes:?}");
+        // For the same partitions in the same order only.
+        let (_, state) = bench.page(&statement(3, order), 2, None);
+        let other = if order == "ASC" { "DESC" } else { "ASC" };
+        for foreign in [statement(4, order), statement(3, other)] {
+            assert!(bench.try_page(&foreign, 2, state.as_deref()).is_err(), "{foreign}");
+        }
+    }
 }
 
 #[test]

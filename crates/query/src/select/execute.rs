@@ -88,13 +88,15 @@ async fn run<S: Store, T: Store>(
             merge::sorted_groups(&mut scan, keys, columns).await?
         }
         (Some(columns), PartitionSet::Keys(keys)) if keys.len() > 1 => {
-            merge::run(&mut scan, &keys, columns, state).await?
+            let merged = merge::Merged::of_keys(keys, columns, plan.reverse);
+            // In a box: common plans shall not carry the room that a merge takes.
+            Box::pin(merge::run(&mut scan, merged, state)).await?
         }
         (_, partitions) => {
             let state = match state {
                 None => None,
                 Some(PagingState::Sequence(state)) => Some(state),
-                Some(PagingState::Merge { .. }) => return Err(malformed()),
+                Some(PagingState::Merge(_)) => return Err(malformed()),
             };
             scan.sequence(partitions, state).await?
         }

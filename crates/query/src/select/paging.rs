@@ -12,15 +12,16 @@ use store::Position;
 
 const VERSION: u8 = 1;
 const KIND_SEQUENCE: u8 = 1;
-const KIND_MERGE: u8 = 2;
+/// Kind 2 had one position per partition.
+const KIND_MERGE: u8 = 3;
 
 /// Where reading goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PagingState {
     /// Partitions one after the other.
     Sequence(SequenceState),
-    /// Rows of several partitions merged: one position per partition, in the order of the keys.
-    Merge { limit_left: Option<u64>, cursors: Vec<CursorState> },
+    /// Rows of several partitions merged.
+    Merge(MergeState),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,12 +35,19 @@ pub struct SequenceState {
     pub partition_left: Option<u64>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CursorState {
-    /// Clustering of the last row taken.
-    pub after: Option<Vec<u8>>,
-    pub done: bool,
-    pub taken: u64,
+/// The place of the last row that was given, in the order of the merge: enough to go on in every stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MergeState {
+    /// Of which partitions, in which order.
+    pub set: i64,
+    /// Rows that LIMIT still allows.
+    pub limit_left: Option<u64>,
+    /// The group of the row: the number of its partition among those that the statement names.
+    pub group: usize,
+    /// Empty for a static row that stands alone.
+    pub clustering: Vec<u8>,
+    /// Rows given of each group, where PER PARTITION LIMIT counts them.
+    pub taken: Vec<u64>,
 }
 
 impl PagingState {
@@ -55,16 +63,15 @@ impl PagingState {
                 put_number(&mut out, state.limit_left);
                 put_number(&mut out, state.partition_left);
             }
-            PagingState::Merge { limit_left, cursors } => {
+            PagingState::Merge(state) => {
                 out.push(KIND_MERGE);
                 vint::put(&mut out, table as u64);
-                put_number(&mut out, *limit_left);
-                vint::put(&mut out, cursors.len() as u64);
-                for cursor in cursors {
-                    put_optional(&mut out, cursor.after.as_deref());
-                    out.push(u8::from(cursor.done));
-                    vint::put(&mut out, cursor.taken);
-                }
+                out.extend_from_slice(&state.set.to_be_bytes());
+                put_number(&mut out, state.limit_left);
+                vint::put(&mut out, state.group as u64);
+                vint::put_slice(&mut out, &state.clustering);
+                vint::put(&mut out, state.taken.len() as u64);
+                state.taken.iter().for_each(|taken| vint::put(&mut out, *taken));
             }
         }
         let sum = checksum(&out);
@@ -104,20 +111,19 @@ fn decode(bytes: &[u8], table: u32) -> Option<PagingState> {
             })
         }
         KIND_MERGE => {
+            let (set, tail) = rest.split_first_chunk::<8>()?;
+            rest = tail;
             let limit_left = take_number(&mut rest)?;
+            let group = usize::try_from(vint::take(&mut rest)?).ok()?;
+            let clustering = vint::take_slice(&mut rest)?.to_vec();
             let count = vint::take(&mut rest)?;
-            // Every cursor takes at least three bytes, so a lying count cannot make us allocate.
+            // Every number takes at least one byte, so a lying count cannot make us allocate.
             if count > rest.len() as u64 {
                 return None;
             }
-            let cursor = |_| {
-                Some(CursorState {
-                    after: take_optional(&mut rest)?,
-                    done: take_flag(&mut rest)?,
-                    taken: vint::take(&mut rest)?,
-                })
-            };
-            PagingState::Merge { limit_left, cursors: (0..count).map(cursor).collect::<Option<_>>()? }
+            let taken = (0..count).map(|_| vint::take(&mut rest)).collect::<Option<_>>()?;
+            let set = i64::from_be_bytes(*set);
+            PagingState::Merge(MergeState { set, limit_left, group, clustering, taken })
         }
         _ => return None,
     };
@@ -185,13 +191,13 @@ mod tests {
                 limit_left: None,
                 partition_left: Some(7),
             }),
-            PagingState::Merge {
+            PagingState::Merge(MergeState {
+                set: -5,
                 limit_left: Some(3),
-                cursors: vec![
-                    CursorState { after: Some(vec![9]), done: false, taken: 4 },
-                    CursorState { after: None, done: true, taken: 0 },
-                ],
-            },
+                group: 1000,
+                clustering: vec![9],
+                taken: vec![4, 0, 300],
+            }),
         ]
     }
 

@@ -1,0 +1,179 @@
+//! One stream of a merge: partitions that follow each other in the order of the merge, read a few rows at a time.
+
+use super::super::collector::{Collector, PageBudget};
+use super::super::execute::Scan;
+use super::super::paging::{MergeState, SequenceState};
+use super::bounds::Bounds;
+use crate::error::QueryError;
+use model::key::PartitionKey;
+use std::collections::VecDeque;
+use store::{Partitions, Position, Store};
+
+/// Fetching from a partition ends early, behind a row, when its rows have this many bytes.
+pub const CHUNK_BYTES_MAX: usize = 64 << 10;
+
+/// The partitions of a stream.
+pub enum Places {
+    One(PartitionKey),
+}
+
+/// How much is fetched at a time.
+#[derive(Clone, Copy)]
+pub struct Fetch {
+    pub rows: u64,
+    pub bytes: usize,
+}
+
+pub struct Stream {
+    pub group: usize,
+    /// Fetched and not yet taken: clustering, and the encoded row.
+    pub rows: VecDeque<(Vec<u8>, Vec<u8>)>,
+    places: Option<Places>,
+    /// The partition at hand, and the last row that was fetched of it.
+    here: Option<PartitionKey>,
+    after: Option<Vec<u8>>,
+    /// A static row that stands alone has been given, or is known not to come.
+    static_given: bool,
+    /// It has to be made sure of: rows of the partition may have been given on earlier pages.
+    static_unsure: bool,
+}
+
+impl Stream {
+    pub fn new(group: usize, places: Places) -> Stream {
+        Stream {
+            group,
+            rows: VecDeque::new(),
+            places: Some(places),
+            here: None,
+            after: None,
+            static_given: false,
+            static_unsure: false,
+        }
+    }
+
+    /// Begins behind the place where a page ended. Slices are cut elsewhere; here is what a static row that stands alone needs.
+    pub fn resume(&mut self, reverse: bool, state: Option<&MergeState>) {
+        let Some(state) = state else { return };
+        let at_static = state.clustering.is_empty();
+        self.static_given = match reverse {
+            // It comes before all rows.
+            false => !at_static || self.group <= state.group,
+            true => at_static && self.group <= state.group,
+        };
+        self.static_unsure = !self.static_given;
+    }
+
+    /// Nothing more is wanted of it; says how many bytes waited.
+    pub fn close(&mut self) -> usize {
+        self.here = None;
+        self.places = None;
+        self.rows.drain(..).map(|(clustering, row)| clustering.len() + row.len()).sum()
+    }
+
+    /// Fetches the next rows when none is left, and says how many bytes they have.
+    pub async fn fill<S: Store, T: Store>(
+        &mut self,
+        scan: &mut Scan<'_, '_, S, T>,
+        bounds: &mut Bounds,
+        fetch: Fetch,
+    ) -> Result<usize, QueryError> {
+        let mut bytes = 0;
+        while self.rows.is_empty() {
+            if fetch.rows == 0 || (self.here.is_none() && !self.next_place()) {
+                self.close();
+                break;
+            }
+            if bounds.of(self.group, &scan.read.slices).is_empty() && !scan.read.statics {
+                self.here = None;
+                continue;
+            }
+            bounds.swap(self.group, &mut scan.read.slices);
+            let fetched = self.fetch(scan, fetch).await;
+            bounds.swap(self.group, &mut scan.read.slices);
+            bytes += fetched?;
+            if self.is_static_alone(scan) && !self.confirm_static(scan).await? {
+                self.rows.clear();
+                bytes = 0;
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// Goes to the next partition; `false` when there is none.
+    fn next_place(&mut self) -> bool {
+        self.after = None;
+        match self.places.take() {
+            None => false,
+            Some(Places::One(key)) => {
+                self.here = Some(key);
+                true
+            }
+        }
+    }
+
+    async fn fetch<S: Store, T: Store>(
+        &mut self,
+        scan: &mut Scan<'_, '_, S, T>,
+        fetch: Fetch,
+    ) -> Result<usize, QueryError> {
+        let Some(key) = self.here.clone() else { return Ok(0) };
+        let mut collector = collector(scan, fetch)?;
+        scan.read.partitions = Partitions::One(key.clone());
+        let position = Position { key: key.clone(), clustering: self.after.clone() };
+        scan.read.after = self.after.as_ref().map(|_| position.clone());
+        if self.after.is_some() || self.static_given {
+            // Rows were taken before: the static row does not stand alone.
+            let clustering = Some(self.after.clone().unwrap_or_default());
+            collector.resume(&SequenceState {
+                position: Position { key, clustering },
+                rows_met: true,
+                limit_left: None,
+                partition_left: None,
+            });
+        }
+        scan.drive(&mut collector).await?;
+        if collector.stopped.is_none() {
+            self.here = None;
+        }
+        let (mut start, mut bytes) = (0, 0);
+        for (clustering, end) in collector.trace.take().unwrap_or_default() {
+            let row = collector.body[start..end].to_vec();
+            bytes += clustering.len() + row.len();
+            self.rows.push_back((clustering, row));
+            start = end;
+        }
+        if let Some((last, _)) = self.rows.back() {
+            self.after = Some(last.clone());
+        }
+        Ok(bytes)
+    }
+
+    /// Whether a static row came that stands alone as far as this page can tell.
+    fn is_static_alone<S: Store, T: Store>(&self, scan: &Scan<'_, '_, S, T>) -> bool {
+        let has_clustering = !scan.plan.table.clustering.is_empty();
+        has_clustering && self.static_unsure && self.rows.front().is_some_and(|(row, _)| row.is_empty())
+    }
+
+    /// Whether the partition has no rows at all: those of earlier pages were not looked at again.
+    async fn confirm_static<S: Store, T: Store>(
+        &mut self,
+        scan: &mut Scan<'_, '_, S, T>,
+    ) -> Result<bool, QueryError> {
+        let mut collector = collector(scan, Fetch { rows: 1, bytes: CHUNK_BYTES_MAX })?;
+        scan.read.after = None;
+        scan.drive(&mut collector).await?;
+        let first = collector.trace.take().unwrap_or_default();
+        Ok(first.first().is_some_and(|(clustering, _)| clustering.is_empty()))
+    }
+}
+
+fn collector<'a, S: Store, T: Store>(
+    scan: &Scan<'a, '_, S, T>,
+    fetch: Fetch,
+) -> Result<Collector<'a, 'a>, QueryError> {
+    let budget = PageBudget { rows: fetch.rows, bytes: fetch.bytes };
+    let mut collector =
+        Collector::new(scan.plan, &scan.context.request, scan.context.ids, budget, (None, None))?;
+    collector.trace = Some(Vec::new());
+    Ok(collector)
+}
