@@ -23,13 +23,13 @@ pub fn bind(scope: Scope<'_>, explain: &Explain, markers: &mut Markers) -> Resul
     let mut plan = ExplainPlan { lines: Vec::new() };
     match &*explain.statement {
         Statement::Select(statement) => plan.select(scope, statement, markers)?,
-        Statement::Insert(statement) => plan.write(&write::bind_insert(scope, statement, markers)?),
-        Statement::Update(statement) => plan.write(&write::bind_update(scope, statement, markers)?),
-        Statement::Delete(statement) => plan.write(&write::bind_delete(scope, statement, markers)?),
+        Statement::Insert(statement) => plan.write(scope, &write::bind_insert(scope, statement, markers)?),
+        Statement::Update(statement) => plan.write(scope, &write::bind_update(scope, statement, markers)?),
+        Statement::Delete(statement) => plan.write(scope, &write::bind_delete(scope, statement, markers)?),
         Statement::Batch(batch) => {
             let bound = write::bind_batch(scope, batch, markers)?;
             plan.say("statement", format!("BATCH of {} statements, one commit", bound.statements.len()));
-            bound.statements.iter().for_each(|statement| plan.write(statement));
+            bound.statements.iter().for_each(|statement| plan.write(scope, statement));
         }
         _ => return Err(QueryError::invalid("EXPLAIN takes SELECT, INSERT, UPDATE, DELETE or BATCH")),
     }
@@ -105,7 +105,7 @@ impl ExplainPlan {
         Ok(())
     }
 
-    fn write(&mut self, plan: &WritePlan) {
+    fn write(&mut self, scope: Scope<'_>, plan: &WritePlan) {
         self.say("statement", plan.kind.name());
         self.say("table", table_name(&plan.table));
         match &plan.keys {
@@ -142,6 +142,43 @@ impl ExplainPlan {
         }
         if plan.is_counter() {
             self.say("condition", "counters: one read and one write under the partition's lock");
+        }
+        self.copies(scope, plan);
+    }
+
+    /// The indexes, views and projections that the write changes too, each with what that costs.
+    fn copies(&mut self, scope: Scope<'_>, plan: &WritePlan) {
+        let table = &plan.table;
+        let is_key = |name: &str| {
+            table.partition_key.iter().chain(&table.clustering).any(|column| &*column.name == name)
+        };
+        let writes =
+            |name: &str| plan.assignments.is_empty() || plan.assignments.iter().any(|a| &*a.name == name);
+        let indexes = table.indexes.iter();
+        for index in indexes.filter(|index| is_key(&index.column) || writes(&index.column)) {
+            let what =
+                format!("index {} on {}", quote_identifier(&index.name), quote_identifier(&index.column));
+            self.say("copy", format!("{what}: one entry; a former one is removed by reading the row first"));
+        }
+        let Some(keyspace) = scope.catalogue.keyspace(&table.keyspace) else { return };
+        for view in keyspace.views_of(table) {
+            let has = |name: &str| view.column(name).is_some();
+            if !plan.assignments.is_empty() && !plan.assignments.iter().any(|a| has(&a.name)) {
+                continue;
+            }
+            let kind = view.view.as_ref().and_then(|view| view.projection.as_ref());
+            let kind = if kind.is_some() { "projection" } else { "materialized view" };
+            let key: Vec<String> =
+                view.partition_key.iter().map(|column| quote_identifier(&column.name).to_string()).collect();
+            self.say(
+                "copy",
+                format!(
+                    "{kind} {}: reads the row as it was, under the partition's lock; one row by ({}), and a deletion where it was \
+                     if its key changes",
+                    quote_identifier(&view.name),
+                    key.join(", ")
+                ),
+            );
         }
     }
 }

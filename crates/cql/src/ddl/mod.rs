@@ -11,6 +11,7 @@ mod build_tests;
 #[cfg(test)]
 mod catalogue_tests;
 mod constraint;
+mod copies;
 mod mask;
 #[cfg(test)]
 mod projection_tests;
@@ -150,6 +151,7 @@ pub async fn execute<S: Store>(
     let compute = move |catalogue: &schema::Catalogue, setting: &schema::Setting| {
         let change = build::change(&own_plan, catalogue)?;
         let mut applied = catalogue.apply(&change, setting).map_err(query_error)?;
+        copies::check(&own_plan, own_shared.reviewer().is_some(), &mut applied)?;
         review::judge(&own_plan, own_shared.reviewer(), catalogue, &mut applied)?;
         Ok(applied)
     };

@@ -113,6 +113,37 @@ fn tasks() -> World {
 }
 
 #[test]
+fn a_write_is_told_which_copies_it_changes() {
+    let world = tasks();
+    world.run("CREATE INDEX by_title ON tasks (title)");
+    world.run(PROJECTION);
+    let copies = |text: &str| {
+        let Response::Rows(rows) = world.run(&format!("EXPLAIN {text}")).response else { panic!("{text}") };
+        let body = String::from_utf8_lossy(&rows.body).into_owned();
+        (body.contains("index by_title on title"), body.contains("projection open_by_owner: reads"))
+    };
+    assert_eq!(copies("INSERT INTO tasks (id, title, done) VALUES (1, 'a', true)"), (true, true));
+    assert_eq!(copies("UPDATE tasks SET urgency = 3 WHERE id = 1"), (false, true));
+    assert_eq!(copies("DELETE FROM tasks WHERE id = 1"), (true, true));
+    world.run("DROP PROJECTION open_by_owner");
+    assert_eq!(copies("UPDATE tasks SET urgency = 3 WHERE id = 1"), (false, false));
+}
+
+#[test]
+fn a_table_has_so_many_copies_and_no_more() {
+    let columns: Vec<String> = (0..21).map(|n| format!("c{n} int")).collect();
+    let world = World::of(&[&format!("CREATE TABLE wide (id int PRIMARY KEY, {})", columns.join(", "))]);
+    for n in 0..20 {
+        world.run(&format!("CREATE INDEX i{n} ON wide (c{n})"));
+    }
+    assert!(
+        world.refusal("CREATE INDEX i20 ON wide (c20)").contains("has 20 indexes, views and projections")
+    );
+    world.run("DROP INDEX i3");
+    world.run("CREATE INDEX i20 ON wide (c20)");
+}
+
+#[test]
 fn a_projection_has_several_columns_in_its_key_and_some_rows() {
     let world = tasks();
     let answer = world.run(PROJECTION);
