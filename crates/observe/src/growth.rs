@@ -27,8 +27,8 @@ impl Growth {
         let name = (table, Box::from(key));
         if self.partitions.len() >= PARTITIONS_MAX && !self.partitions.contains_key(&name) {
             // Whoever was not among the largest for two samples has lost its place.
-            let late = now_millis.saturating_sub(2 * SAMPLE_MILLIS);
-            self.partitions.retain(|_, samples| samples.back().is_some_and(|(at, _)| *at > late));
+            let is_late = |at: u64| at + 2 * SAMPLE_MILLIS < now_millis;
+            self.partitions.retain(|_, samples| samples.back().is_some_and(|(at, _)| !is_late(*at)));
             if self.partitions.len() >= PARTITIONS_MAX {
                 return;
             }

@@ -184,7 +184,7 @@ mod tests {
             let mut run = Largest::default();
             for partition in 0..300u16 {
                 let bytes = random.below(100) + u64::from(partition == 7) * 10_000;
-                run.add(&partition.to_be_bytes(), bytes, 1, 0);
+                run.add(&partition.to_be_bytes(), bytes, 1, NEVER_WRITTEN);
                 *truth.entry(partition.to_be_bytes().into()).or_default() += bytes;
             }
             let mut encoded = vec![];

@@ -158,13 +158,13 @@ pub struct Collector {
     oldest: Timestamp,
     low: Vec<u8>,
     high: Vec<u8>,
-    ledger: Ledger,
+    ledger: Option<Ledger>,
 }
 
 impl Collector {
-    /// Notes partitions from `floor` on.
-    pub fn new(floor: Floor) -> Collector {
-        Collector { ledger: Ledger::new(floor), oldest: Timestamp::MAX, ..Collector::default() }
+    /// Notes partitions from `floor` on, if there is one.
+    pub fn new(floor: Option<Floor>) -> Collector {
+        Collector { ledger: floor.map(Ledger::new), oldest: Timestamp::MAX, ..Collector::default() }
     }
 
     pub fn begin_partition(&mut self, prefix: &[u8]) {
@@ -222,8 +222,12 @@ impl Collector {
 
     fn end_partition(&mut self) {
         if !self.prefix.is_empty() {
-            self.statistics.largest.add(&self.prefix, self.bytes, self.rows, self.oldest);
-            self.ledger.add(&self.prefix, Held { bytes: self.bytes, rows: self.rows });
+            // Times are stored with the ledger.
+            let oldest = if self.ledger.is_some() { self.oldest } else { NEVER_WRITTEN };
+            self.statistics.largest.add(&self.prefix, self.bytes, self.rows, oldest);
+            if let Some(ledger) = &mut self.ledger {
+                ledger.add(&self.prefix, Held { bytes: self.bytes, rows: self.rows });
+            }
             self.statistics.partition_bytes.add(self.bytes);
             self.statistics.partition_rows.add(self.rows);
         }
@@ -237,7 +241,7 @@ impl Collector {
         if self.statistics.rows > 0 && short {
             self.statistics.row_bounds = Some((self.low, self.high));
         }
-        self.statistics.ledger = Some(self.ledger);
+        self.statistics.ledger = self.ledger;
         if let Some((first, last)) = log_segments {
             (self.statistics.log_min, self.statistics.log_max) = (first, last);
         }

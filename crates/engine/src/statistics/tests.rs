@@ -6,7 +6,7 @@ use model::row::{Cell, CellState, RowWriter};
 
 #[test]
 fn entries_are_counted_and_bounded() {
-    let mut collector = Collector::new(Floor::default());
+    let mut collector = Collector::new(Some(Floor::default()));
     let first = crate::cursor::testing::key(1);
     collector.begin_partition(first.prefix());
     collector.add(Entry { position: &[0], timestamp: 5, rest: &7u32.to_be_bytes() });

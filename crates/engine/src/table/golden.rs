@@ -7,6 +7,7 @@ use super::{Table, TableWriter};
 use crate::cursor::conformance::Run;
 use crate::cursor::testing::{TABLE, copied, test_disk, writer_options};
 use crate::memtable::Memtable;
+use crate::statistics::Floor;
 use model::deletion::{Deletion, Marker};
 use model::key::PartitionKey;
 use model::row::{Cell, CellState, RowWriter};
@@ -14,12 +15,13 @@ use rt::Disk;
 use std::path::{Path, PathBuf};
 use store::{Compression, Mutation};
 
-const FILES: [(&str, Compression); 5] = [
+const FILES: [(&str, Compression); 6] = [
     ("v1-none.table", Compression::None),
     ("v1-lz4.table", Compression::Lz4),
     ("v1-zstd.table", Compression::Zstd),
     ("v2-lz4.table", Compression::Lz4),
     ("v2-zstd.table", Compression::Zstd),
+    ("v1-ledger.table", Compression::None),
 ];
 
 fn golden_path(name: &str) -> PathBuf {
@@ -109,6 +111,8 @@ fn files_of_every_version_are_read_and_written_as_ever() {
         let disk = test_disk();
         let mut options = writer_options(512, compression);
         options.log_segments = memtable.log_segments();
+        // Low enough for some of the partitions to be named.
+        options.floor = name.contains("ledger").then_some(Floor { bytes: 2761, rows: 1 << 20 });
         let written = copied(&disk, 1, &mut memtable.cursor(), options);
         let bytes = disk.open(written.path()).unwrap().read_all().unwrap();
         let path = golden_path(name);

@@ -35,8 +35,8 @@ pub struct WriterOptions {
     pub block_bytes: usize,
     /// First and last log segment the data comes from.
     pub log_segments: Option<(u64, u64)>,
-    /// From where on the ledger names a partition.
-    pub floor: Floor,
+    /// From where on the ledger names a partition; `None`: no ledger, as files once were.
+    pub floor: Option<Floor>,
 }
 
 impl WriterOptions {
@@ -47,7 +47,7 @@ impl WriterOptions {
             compression: config.compression,
             block_bytes: BLOCK_BYTES,
             log_segments: None,
-            floor: Floor::for_limit(config.limit.as_ref()),
+            floor: Some(Floor::for_limit(config.limit.as_ref())),
         }
     }
 }
