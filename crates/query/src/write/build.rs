@@ -261,8 +261,9 @@ fn write_regulars<'a>(
     writer: &mut RowWriter,
     mutation: &mut Mutation,
 ) -> Result<(), QueryError> {
-    // Only an INSERT leaves a row marker; counters have none.
-    let marker = (plan.kind == WriteKind::Insert && !plan.is_counter()).then(|| stamp.marker());
+    // Only an INSERT leaves a row marker; counters and dense compact tables have none.
+    let marked = plan.kind == WriteKind::Insert && !plan.is_counter() && !plan.table.has_no_row_markers();
+    let marker = marked.then(|| stamp.marker());
     if is_simple(plan) {
         return rows.keys.iter().try_for_each(|clustering| {
             writer.begin(stamp.timestamp, marker, Deletion::NONE);

@@ -85,6 +85,7 @@ pub fn table() -> Arc<Table> {
         ],
         view: None,
         foreign: None,
+        compact: None,
     })
 }
 

@@ -63,6 +63,7 @@ fn catalogue() -> Catalogue {
         indexes: Vec::new(),
         view: None,
         foreign: None,
+        compact: None,
     };
     let keyspace = Keyspace {
         name: "ks".into(),
@@ -74,6 +75,8 @@ fn catalogue() -> Catalogue {
         tables: [(table.name.clone(), Arc::new(table))].into(),
         types: Default::default(),
         patterns: Default::default(),
+        functions: Vec::new(),
+        aggregates: Vec::new(),
     };
     let mut catalogue = Catalogue::empty();
     catalogue.keyspaces.insert("ks".into(), Arc::new(keyspace));
