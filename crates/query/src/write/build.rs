@@ -1,6 +1,7 @@
 //! From a write plan and its values to mutations.
 
 use super::cells::{Drafter, Drafts, Stamp, as_i32, as_i64};
+use super::lengths;
 use super::plan::{Assignment, AssignmentKind, Keys, WriteKind, WritePlan};
 use super::room::Room;
 use crate::context::{Ids, Request};
@@ -181,6 +182,9 @@ impl<'a> Builder<'a, '_> {
                 self.write_rows(plan, &rows, stamp, &mut mutation)?;
             }
             self.room.take_mutation(&mutation)?;
+            if mutation.encoded().len() > self.room.key_bytes_max {
+                lengths::check(&plan.table, &mutation, self.room.key_bytes_max)?;
+            }
             out.push(mutation);
         }
         Ok(out)

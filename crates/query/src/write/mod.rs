@@ -11,6 +11,7 @@ mod conditional;
 mod execute;
 mod failed;
 mod json;
+mod lengths;
 mod plan;
 mod room;
 
