@@ -176,6 +176,9 @@ pub struct ServeOptions {
     /// Longest page of a result, in MiB [default: 8]
     #[arg(long, env = "PARTITA_PAGE_MIB_MAX", value_name = "MIB")]
     page_mib_max: Option<usize>,
+    /// Allow clustering keys and indexed values above 64 KiB, which Cassandra refuses
+    #[arg(long, env = "PARTITA_ALLOW_LARGE_KEYS")]
+    allow_large_keys: bool,
     /// Log level: error, warn, info, debug, trace, or per module [default: info]
     #[arg(long, env = "PARTITA_LOG", value_name = "LEVEL")]
     log: Option<String>,
@@ -407,6 +410,7 @@ impl ServeOptions {
                 .statement_text_kib_max
                 .map_or(defaults.statement_text_bytes_max, |kib| kib.saturating_mul(1 << 10)),
             page_bytes_max: mib(self.page_mib_max, defaults.page_bytes_max),
+            large_keys: self.allow_large_keys,
             ..defaults
         }
     }
@@ -479,6 +483,7 @@ impl ServeOptions {
             statements_mib_max: self.statements_mib_max.or(file.statements_mib_max),
             statement_text_kib_max: self.statement_text_kib_max.or(file.statement_text_kib_max),
             page_mib_max: self.page_mib_max.or(file.page_mib_max),
+            allow_large_keys: self.allow_large_keys || file.allow_large_keys,
             log: self.log.or(file.log),
             log_json: self.log_json || file.log_json,
         }

@@ -111,6 +111,8 @@ pub struct Limits {
     pub tombstones_fail: u64,
     pub batch_bytes_warn: usize,
     pub batch_bytes_fail: usize,
+    /// Longest clustering key and longest indexed value that may be written.
+    pub key_bytes_max: usize,
 }
 
 impl Limits {
@@ -129,6 +131,7 @@ impl Default for Limits {
             tombstones_fail: 100_000,
             batch_bytes_warn: 5 << 10,
             batch_bytes_fail: 50 << 10,
+            key_bytes_max: model::key::PARTITION_KEY_BYTES_MAX,
         }
     }
 }

@@ -14,11 +14,7 @@ const KEY_COLUMNS_INLINE: usize = 4;
 /// The partition key made of one wire value per partition key column.
 pub fn partition_key<V: AsRef<[u8]>>(table: &Table, values: &[V]) -> Result<PartitionKey, QueryError> {
     debug_assert_eq!(values.len(), table.partition_key.len());
-    let too_long = |len: usize| {
-        QueryError::invalid(format!(
-            "Key length of {len} is longer than maximum of {PARTITION_KEY_BYTES_MAX}"
-        ))
-    };
+    let too_long = |len: usize| too_long(len, PARTITION_KEY_BYTES_MAX);
     if let [value] = values {
         let value = value.as_ref();
         if value.is_empty() {
@@ -27,9 +23,16 @@ pub fn partition_key<V: AsRef<[u8]>>(table: &Table, values: &[V]) -> Result<Part
         return PartitionKey::of(value).ok_or_else(|| too_long(value.len()));
     }
     PartitionKey::composite(values).ok_or_else(|| match values.iter().map(|v| v.as_ref().len()).max() {
-        Some(longest) if longest > PARTITION_KEY_BYTES_MAX => too_long(longest),
+        Some(longest) if longest > PARTITION_KEY_BYTES_MAX => {
+            too_long(values.iter().map(|v| v.as_ref().len()).sum())
+        }
         _ => too_long(values.iter().map(|v| v.as_ref().len() + 3).sum()),
     })
+}
+
+/// A key that is longer than keys may be.
+pub fn too_long(bytes: usize, bytes_max: usize) -> QueryError {
+    QueryError::invalid(format!("Key length of {bytes} is longer than maximum of {bytes_max}"))
 }
 
 /// The value of each partition key column inside a partition key's wire form.

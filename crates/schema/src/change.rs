@@ -4,6 +4,7 @@
 //! (existence, name rules, key rules, option values) is checked when the change is applied.
 
 use crate::foreign::NewForeign;
+use crate::function::{UserAggregate, UserFunction};
 use crate::index::IndexPart;
 use crate::properties::Properties;
 use crate::view::ViewRestriction;
@@ -119,6 +120,9 @@ pub enum Change {
         name: String,
         if_exists: bool,
     },
+    CreateFunction(Box<NewFunction>),
+    CreateAggregate(Box<NewAggregate>),
+    DropFunction(Box<DropFunction>),
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -134,6 +138,8 @@ pub struct NewTable {
     pub properties: Properties,
     /// What another dialect than CQL defines.
     pub foreign: Option<NewForeign>,
+    /// WITH COMPACT STORAGE
+    pub is_compact: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -179,6 +185,7 @@ pub enum TableAlteration {
         checks: Vec<Constraint>,
     },
     With(Properties),
+    DropCompactStorage,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -232,6 +239,36 @@ pub struct NewPattern {
     pub settings: BTreeMap<String, String>,
 }
 
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewFunction {
+    pub keyspace: String,
+    pub or_replace: bool,
+    pub if_not_exists: bool,
+    pub function: UserFunction,
+    /// The types of the arguments as they were written: drivers are told these.
+    pub written_types: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewAggregate {
+    pub keyspace: String,
+    pub or_replace: bool,
+    pub if_not_exists: bool,
+    /// What it returns is found out when its functions are.
+    pub aggregate: UserAggregate,
+    pub written_types: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct DropFunction {
+    pub keyspace: String,
+    pub name: String,
+    pub if_exists: bool,
+    pub is_aggregate: bool,
+    /// `None`: whichever has the name, if it is the only one.
+    pub arguments: Option<Vec<String>>,
+}
+
 /// Where and when a change happens.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
@@ -253,6 +290,8 @@ pub enum TargetKind {
     Keyspace,
     Table,
     Type,
+    Function,
+    Aggregate,
     /// Ours; drivers know no such target, so they are told that the keyspace changed.
     Pattern,
 }
@@ -264,6 +303,8 @@ pub struct Effect {
     pub keyspace: String,
     /// Empty for a keyspace.
     pub name: String,
+    /// The types that tell functions of one name apart.
+    pub arguments: Vec<String>,
 }
 
 /// The result of applying a change.

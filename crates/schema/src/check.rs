@@ -93,7 +93,7 @@ fn check_table(keyspace: &Keyspace, table: &Table) -> Result<(), String> {
     }
     let mut names = BTreeSet::new();
     let mut ids = BTreeSet::new();
-    for column in table.columns() {
+    for column in table.all_columns() {
         if !names.insert(&column.name) {
             return Err(format!("column {} is there twice", column.name));
         }

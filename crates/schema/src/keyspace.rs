@@ -1,5 +1,6 @@
 //! A keyspace: replication settings, tables, user-defined types.
 
+use crate::function::{UserAggregate, UserFunction};
 use crate::index::Index;
 use crate::pattern::AccessPattern;
 use crate::table::Table;
@@ -22,6 +23,9 @@ pub struct Keyspace {
     pub tables: BTreeMap<Arc<str>, Arc<Table>>,
     pub types: BTreeMap<Arc<str>, Arc<UdtType>>,
     pub patterns: BTreeMap<Arc<str>, Arc<AccessPattern>>,
+    /// By name, then by the types of the arguments.
+    pub functions: Vec<Arc<UserFunction>>,
+    pub aggregates: Vec<Arc<UserAggregate>>,
 }
 
 impl Keyspace {
@@ -37,6 +41,8 @@ impl Keyspace {
             tables: BTreeMap::new(),
             types: BTreeMap::new(),
             patterns: BTreeMap::new(),
+            functions: Vec::new(),
+            aggregates: Vec::new(),
         }
     }
 

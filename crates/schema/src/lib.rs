@@ -10,8 +10,10 @@ mod catalogue;
 mod change;
 mod check;
 mod column;
+mod compact;
 mod error;
 mod foreign;
+mod function;
 mod index;
 mod json;
 mod keyspace;
@@ -25,12 +27,14 @@ mod view;
 
 pub use catalogue::{Catalogue, FIRST_USER_TABLE_ID};
 pub use change::{
-    Applied, Change, Effect, EffectKind, NewColumn, NewIndex, NewPattern, NewTable, NewView, Setting,
-    TableAlteration, TargetKind, TypeAlteration,
+    Applied, Change, DropFunction, Effect, EffectKind, NewAggregate, NewColumn, NewFunction, NewIndex,
+    NewPattern, NewTable, NewView, Setting, TableAlteration, TargetKind, TypeAlteration,
 };
 pub use column::{Column, ColumnKind, DroppedColumn};
+pub use compact::Compact;
 pub use error::SchemaError;
 pub use foreign::{Foreign, ForeignStore, NewForeign, NewStore};
+pub use function::{UserAggregate, UserFunction};
 pub use index::{Index, IndexKind, IndexPart};
 pub use keyspace::{
     Keyspace, is_local_system_name, is_replicated_system_name, is_system_name, is_virtual_system_name,

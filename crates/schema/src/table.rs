@@ -1,6 +1,7 @@
 //! A table: key columns, other columns, options. The shape that plans are made from.
 
 use crate::column::{Column, ColumnKind, DroppedColumn};
+use crate::compact::Compact;
 use crate::foreign::Foreign;
 use crate::index::Index;
 use crate::options::TableOptions;
@@ -41,11 +42,18 @@ pub struct Table {
     pub view: Option<View>,
     /// What makes it a table of another dialect: CQL reads it and leaves it alone.
     pub foreign: Option<Arc<Foreign>>,
+    /// How it lies if it was made WITH COMPACT STORAGE.
+    pub compact: Option<Compact>,
 }
 
 impl Table {
-    /// Columns in the order of `SELECT *`: partition key, clustering, static, regular.
+    /// Columns in the order of `SELECT *`: partition key, clustering, static, regular. Without those that are hidden.
     pub fn columns(&self) -> impl Iterator<Item = &Column> {
+        self.all_columns().filter(|column| !self.hides(column))
+    }
+
+    /// The same with those that are hidden.
+    pub fn all_columns(&self) -> impl Iterator<Item = &Column> {
         self.partition_key.iter().chain(&self.clustering).chain(&self.statics).chain(&self.regulars)
     }
 
@@ -65,6 +73,7 @@ impl Table {
         let key = self.primary_key().find(|c| &*c.name == name);
         key.or_else(|| sorted(&self.statics).map(|at| &self.statics[at]))
             .or_else(|| sorted(&self.regulars).map(|at| &self.regulars[at]))
+            .filter(|column| !self.hides(column))
     }
 
     pub fn index(&self, name: &str) -> Option<&Index> {

@@ -172,6 +172,8 @@ pub struct Limits {
     pub http_connection_timeout: Duration,
     pub tombstones_warn: u64,
     pub tombstones_fail: u64,
+    /// Clustering keys and indexed values may be longer than 64 KiB, which no Cassandra could take.
+    pub large_keys: bool,
 }
 
 impl Default for Limits {
@@ -196,6 +198,7 @@ impl Default for Limits {
             http_connection_timeout: Duration::from_secs(120),
             tombstones_warn: 1_000,
             tombstones_fail: 100_000,
+            large_keys: false,
         }
     }
 }

@@ -84,6 +84,10 @@ pub fn query_limits(config: &Config) -> query::context::Limits {
         page_bytes_max: config.limits.page_bytes_max,
         tombstones_warn: config.limits.tombstones_warn,
         tombstones_fail: config.limits.tombstones_fail,
+        key_bytes_max: match config.limits.large_keys {
+            true => usize::MAX,
+            false => query::context::Limits::default().key_bytes_max,
+        },
         ..Default::default()
     }
 }

@@ -28,6 +28,9 @@ impl Parser<'_> {
         self.expect_word(Keyword::Returns, "before the return type")?;
         let returns = self.data_type()?;
         self.expect_word(Keyword::Language, "after the return type")?;
+        if self.kind() == TokenKind::QuotedName {
+            return Err(self.no_viable("expected a language without quotes"));
+        }
         let language = self.name("a language")?;
         self.expect_word(Keyword::As, "before the body")?;
         let body = self.string("with the body")?;

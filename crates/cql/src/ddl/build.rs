@@ -2,6 +2,7 @@
 
 use super::DdlPlan;
 use super::constraint::constraints;
+use super::function;
 use super::mask::mask_text;
 use super::properties::properties;
 use super::table::{columns, new_table};
@@ -101,6 +102,18 @@ pub(super) fn change(plan: &DdlPlan, catalogue: &Catalogue) -> Result<Change, Qu
         Statement::DropPattern(s) => {
             Change::DropPattern { keyspace, name: s.name.as_str().into(), if_exists: s.if_exists }
         }
+        Statement::CreateFunction(s) => {
+            Change::CreateFunction(Box::new(function::new_function(scope, &keyspace, s)?))
+        }
+        Statement::CreateAggregate(s) => {
+            Change::CreateAggregate(Box::new(function::new_aggregate(scope, &keyspace, s)?))
+        }
+        Statement::DropFunction(s) => {
+            Change::DropFunction(Box::new(function::dropped(scope, &keyspace, s, false)?))
+        }
+        Statement::DropAggregate(s) => {
+            Change::DropFunction(Box::new(function::dropped(scope, &keyspace, s, true)?))
+        }
         _ => return Err(QueryError::invalid("This is not a schema statement")),
     })
 }
@@ -151,9 +164,7 @@ fn table_alteration(
     };
     match &alter.change {
         TableChange::ColumnType { .. } => refuse("Altering column types is no longer supported"),
-        TableChange::DropCompactStorage => {
-            refuse("Cannot DROP COMPACT STORAGE on table without COMPACT STORAGE")
-        }
+        TableChange::DropCompactStorage => Ok(TableAlteration::DropCompactStorage),
         TableChange::Mask { if_exists, column, mask } => {
             let name = column.as_str();
             let found = table.and_then(|table| table.column(name));

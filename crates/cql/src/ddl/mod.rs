@@ -12,6 +12,7 @@ mod build_tests;
 mod catalogue_tests;
 mod constraint;
 mod copies;
+mod function;
 mod mask;
 #[cfg(test)]
 mod projection_tests;
@@ -65,6 +66,9 @@ pub enum ChangeTarget {
     Keyspace,
     Table(String),
     Type(String),
+    /// Name and types of the arguments.
+    Function(String, Vec<String>),
+    Aggregate(String, Vec<String>),
 }
 
 /// What drivers are told, in the result and in events.
@@ -117,6 +121,8 @@ fn named(statement: &Statement) -> Option<&QualifiedName> {
         | Statement::DropIndex(s)
         | Statement::DropView(s)
         | Statement::DropPattern(s) => &s.name,
+        Statement::CreateFunction(s) => &s.name,
+        Statement::CreateAggregate(s) => &s.name,
         Statement::DropFunction(s) | Statement::DropAggregate(s) => &s.name,
         Statement::DropTrigger(s) => &s.table,
         _ => return None,
@@ -202,6 +208,8 @@ fn told(effect: Effect) -> SchemaChange {
         TargetKind::Keyspace | TargetKind::Pattern => ChangeTarget::Keyspace,
         TargetKind::Table => ChangeTarget::Table(effect.name),
         TargetKind::Type => ChangeTarget::Type(effect.name),
+        TargetKind::Function => ChangeTarget::Function(effect.name, effect.arguments),
+        TargetKind::Aggregate => ChangeTarget::Aggregate(effect.name, effect.arguments),
     };
     SchemaChange { kind, keyspace: effect.keyspace, target }
 }

@@ -159,7 +159,7 @@ impl Subject {
                     subject.table = Some(table);
                 }
             }
-            TargetKind::Keyspace | TargetKind::Type => {}
+            TargetKind::Keyspace | TargetKind::Type | TargetKind::Function | TargetKind::Aggregate => {}
         }
         subject
     }

@@ -19,12 +19,6 @@ pub(crate) fn new_table(
 ) -> Result<NewTable, QueryError> {
     let name = create.name.as_str().to_string();
     check_written(create)?;
-    if create.options.iter().any(|option| matches!(option, TableOption::CompactStorage(_))) {
-        return Err(QueryError::invalid(
-            "COMPACT STORAGE tables are not supported: they exist in Cassandra for applications written before CQL. \
-             Leave the option out; the table will hold the same rows",
-        ));
-    }
     let names = |idents: &[cql_syntax::ast::Ident]| idents.iter().map(|i| i.as_str().to_string()).collect();
     let key = create.primary_keys.first();
     let order = create.clustering_order();
@@ -40,6 +34,7 @@ pub(crate) fn new_table(
             .collect(),
         properties: properties(create.properties())?,
         foreign: None,
+        is_compact: create.options.iter().any(|option| matches!(option, TableOption::CompactStorage(_))),
     })
 }
 

@@ -252,24 +252,10 @@ fn results_tell_drivers_what_changed() {
 #[test]
 fn what_is_not_supported_is_refused_with_an_alternative() {
     let mut world = World::new();
-    for (statement, start, advice) in [
-        (
-            "CREATE FUNCTION k.f (a int) CALLED ON NULL INPUT RETURNS int LANGUAGE java AS 'return a;'",
-            "User-defined functions are disabled.",
-            "native functions",
-        ),
-        (
-            "CREATE AGGREGATE k.a (int) SFUNC f STYPE int",
-            "User-defined functions are disabled",
-            "native aggregates",
-        ),
-        ("CREATE TRIGGER t ON k.t USING 'x'", "Triggers are not supported.", "BATCH"),
-    ] {
-        let error = world.ddl(statement).unwrap_err();
-        let text = error.to_string();
-        assert!(matches!(error, QueryError::Invalid(_)), "{statement}");
-        assert!(text.starts_with(start) && text.contains(advice), "{text}");
-    }
+    let error = world.ddl("CREATE TRIGGER t ON k.t USING 'x'").unwrap_err();
+    let text = error.to_string();
+    assert!(matches!(error, QueryError::Invalid(_)));
+    assert!(text.starts_with("Triggers are not supported.") && text.contains("BATCH"), "{text}");
 }
 
 #[test]

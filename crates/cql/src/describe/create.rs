@@ -152,10 +152,13 @@ fn projection_text(
 /// The properties that stand before the options: the id and the order.
 fn leading_properties(table: &Table, internals: bool) -> Vec<String> {
     let mut properties = Vec::new();
+    if table.compact.is_some() {
+        properties.push("COMPACT STORAGE".to_string());
+    }
     if internals {
         properties.push(format!("ID = {}", timeuuid::format(&table.uuid)));
     }
-    if !table.clustering.is_empty() {
+    if table.clustering.iter().any(|column| !table.hides(column)) {
         let direction = |c: &Column| if c.descending { "DESC" } else { "ASC" };
         let order: Vec<String> =
             table.clustering.iter().map(|c| format!("{} {}", maybe_quote(&c.name), direction(c))).collect();
@@ -189,16 +192,18 @@ pub fn table_text(table: &Table, internals: bool) -> String {
 
 /// Key columns, then static and regular ones, each with its collections last: the order in which Cassandra keeps them.
 fn put_columns(text: &mut String, table: &Table, internals: bool) {
+    let shown_static = if table.compact.is_some() { "" } else { " static" };
     let simple_key = table.partition_key.len() == 1 && table.clustering.is_empty();
     let returned = |column: &Column| internals && table.dropped.iter().any(|d| d.name == column.name);
     let mut lines: Vec<String> = Vec::new();
-    for column in table.primary_key() {
+    for column in table.primary_key().filter(|column| !table.hides(column)) {
         let key = if simple_key { " PRIMARY KEY" } else { "" };
         lines.push(format!("{}{}{}{key}", column_text(column), mask_suffix(column), check_suffix(column)));
     }
-    for (columns, suffix) in [(&table.statics, " static"), (&table.regulars, "")] {
+    for (columns, suffix) in [(&table.statics, shown_static), (&table.regulars, "")] {
         for multi_cell in [false, true] {
-            let of_kind = |c: &&Column| c.data_type.is_multi_cell() == multi_cell && !returned(c);
+            let of_kind =
+                |c: &&Column| c.data_type.is_multi_cell() == multi_cell && !returned(c) && !table.hides(c);
             lines.extend(
                 columns
                     .iter()
@@ -246,7 +251,11 @@ fn key_text(table: &Table) -> String {
     };
     let partition = list(&table.partition_key);
     let partition = if table.partition_key.len() > 1 { format!("({partition})") } else { partition };
-    if table.clustering.is_empty() { partition } else { format!("{partition}, {}", list(&table.clustering)) }
+    if table.clustering.iter().all(|column| table.hides(column)) {
+        partition
+    } else {
+        format!("{partition}, {}", list(&table.clustering))
+    }
 }
 
 /// Drops what was dropped and adds again what came back, so that even the history can be replayed.

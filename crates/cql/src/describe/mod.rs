@@ -4,6 +4,9 @@
 //! number; a paging state of another schema version is refused.
 
 mod create;
+#[cfg(test)]
+mod dump_tests;
+mod function;
 mod page;
 #[cfg(test)]
 mod tests;
@@ -37,9 +40,18 @@ pub fn execute(
         DescribeTarget::Tables => (describer.list("table", |k| names(tables_of(k)))?, false),
         DescribeTarget::Types => (describer.list("type", |k| names(k.types.keys()))?, false),
         DescribeTarget::Patterns => (describer.list("access_pattern", |k| names(k.patterns.keys()))?, false),
-        DescribeTarget::Functions | DescribeTarget::Aggregates => {
-            (describer.list("function", |_| Vec::new())?, false)
-        }
+        DescribeTarget::Functions => (
+            describer.signatures("function", |k| {
+                function::functions(k).into_iter().map(function::function_signature).collect()
+            })?,
+            false,
+        ),
+        DescribeTarget::Aggregates => (
+            describer.signatures("aggregate", |k| {
+                function::aggregates(k).into_iter().map(function::aggregate_signature).collect()
+            })?,
+            false,
+        ),
         element => (describer.elements(element)?, true),
     };
     let columns: &[&str] =
@@ -88,6 +100,16 @@ impl<'a> Describer<'a> {
 
     /// Names of one kind, in the current keyspace or, without one, in all.
     fn list(&self, kind: &str, names: impl Fn(&Keyspace) -> Vec<Arc<str>>) -> Result<Vec<Row>, QueryError> {
+        let quoted = |name: Arc<str>| maybe_quote(&name).to_string();
+        self.signatures(kind, |keyspace| names(keyspace).into_iter().map(quoted).collect())
+    }
+
+    /// The same for names that are written as they are shown.
+    fn signatures(
+        &self,
+        kind: &str,
+        names: impl Fn(&Keyspace) -> Vec<String>,
+    ) -> Result<Vec<Row>, QueryError> {
         let keyspaces = match self.scope.keyspace {
             Some(current) => vec![self.keyspace(Some(current))?],
             None => self.all(),
@@ -96,11 +118,7 @@ impl<'a> Describer<'a> {
         for keyspace in keyspaces {
             for name in names(keyspace) {
                 let place = maybe_quote(&keyspace.name).to_string();
-                rows.push(vec![
-                    place.into_bytes(),
-                    kind.as_bytes().to_vec(),
-                    maybe_quote(&name).to_string().into_bytes(),
-                ]);
+                rows.push(vec![place.into_bytes(), kind.as_bytes().to_vec(), name.into_bytes()]);
             }
         }
         Ok(rows)
@@ -168,8 +186,18 @@ impl<'a> Describer<'a> {
                     None => missing("Materialized view", name),
                 }
             }
-            DescribeTarget::Function(name) => missing("User defined function", name),
-            DescribeTarget::Aggregate(name) => missing("User defined aggregate", name),
+            DescribeTarget::Function(name) => {
+                let keyspace = place(name)?;
+                let found = keyspace.functions_named(name.as_str());
+                let rows: Vec<Row> = found.map(|f| function::function_row(keyspace, f)).collect();
+                if rows.is_empty() { missing("User defined function", name) } else { Ok(rows) }
+            }
+            DescribeTarget::Aggregate(name) => {
+                let keyspace = place(name)?;
+                let found = keyspace.aggregates_named(name.as_str());
+                let rows: Vec<Row> = found.map(|a| function::aggregate_row(keyspace, a)).collect();
+                if rows.is_empty() { missing("User defined aggregate", name) } else { Ok(rows) }
+            }
             DescribeTarget::Any(name) => self.any(name),
             // The others are lists, answered by the caller.
             _ => Ok(Vec::new()),
@@ -203,6 +231,8 @@ impl<'a> Describer<'a> {
         let mut rows = vec![self.keyspace_row(keyspace)];
         let place = &keyspace.name;
         rows.extend(keyspace.types_by_dependency().iter().map(|t| row(place, "type", &t.name, type_text(t))));
+        rows.extend(function::functions(keyspace).into_iter().map(|f| function::function_row(keyspace, f)));
+        rows.extend(function::aggregates(keyspace).into_iter().map(|a| function::aggregate_row(keyspace, a)));
         for name in names(tables_of(keyspace)) {
             rows.extend(keyspace.table(&name).into_iter().flat_map(|table| self.table_rows(keyspace, table)));
         }
@@ -246,6 +276,12 @@ fn pattern_row(keyspace: &str, pattern: &schema::AccessPattern) -> Row {
 fn row(keyspace: &str, kind: &str, name: &str, statement: String) -> Row {
     let quoted = |name: &str| maybe_quote(name).to_string().into_bytes();
     vec![quoted(keyspace), kind.as_bytes().to_vec(), quoted(name), statement.into_bytes()]
+}
+
+/// The same for a name that is written as it is shown.
+fn row_named(keyspace: &str, kind: &str, name: String, statement: String) -> Row {
+    let place = maybe_quote(keyspace).to_string().into_bytes();
+    vec![place, kind.as_bytes().to_vec(), name.into_bytes(), statement.into_bytes()]
 }
 
 /// The cluster in one row; with a user's keyspace in use also who owns which range.

@@ -3,6 +3,7 @@
 //! Statements on roles check for themselves when they are executed, because what they need depends on what they find.
 
 use super::grants;
+use crate::bind::types::text_of;
 use crate::ddl::DdlPlan;
 use crate::prepared::{Plan, Prepared};
 use crate::session::{Dialect, Session};
@@ -105,6 +106,16 @@ fn writes(grants: &Grants, plans: &[Arc<WritePlan>]) -> Result<Sight, QueryError
     Ok(sight)
 }
 
+/// The only function or aggregate of a name, if there is just one.
+fn only_function(catalogue: &Catalogue, keyspace: &str, name: &str) -> Option<Resource> {
+    let place = catalogue.keyspace(keyspace)?;
+    let functions =
+        place.functions_named(name).map(|f| Resource::function(keyspace, name, &f.argument_types()));
+    let aggregates = place.aggregates_named(name).map(|a| Resource::function(keyspace, name, &a.arguments));
+    let mut all = functions.chain(aggregates);
+    all.next().filter(|_| all.next().is_none())
+}
+
 fn ddl(grants: &Grants, plan: &DdlPlan, catalogue: &Catalogue) -> Result<(), QueryError> {
     let keyspace = || plan.keyspace.clone();
     let table = |name: &str| Resource::Table(keyspace(), name.to_string());
@@ -138,7 +149,25 @@ fn ddl(grants: &Grants, plan: &DdlPlan, catalogue: &Catalogue) -> Result<(), Que
             (Permission::Alter, Resource::Keyspace(keyspace()))
         }
         Statement::Truncate(name) => (Permission::Modify, table(name.as_str())),
-        // Of functions, aggregates and triggers there are none to protect: executing will say so.
+        Statement::CreateFunction(_) | Statement::CreateAggregate(_) => {
+            (Permission::Create, Resource::FunctionsIn(keyspace()))
+        }
+        Statement::DropFunction(s) | Statement::DropAggregate(s) => match &s.arg_types {
+            Some(types) => {
+                let types: Vec<String> = types.iter().map(text_of).collect();
+                let function = Resource::function(&plan.keyspace, s.name.as_str(), &types);
+                // Executing will say that it is not there.
+                if !function.exists(catalogue) {
+                    return Ok(());
+                }
+                (Permission::Drop, function)
+            }
+            None => match only_function(catalogue, &plan.keyspace, s.name.as_str()) {
+                Some(function) => (Permission::Drop, function),
+                None => return Ok(()),
+            },
+        },
+        // Of triggers there are none to protect: executing will say so.
         _ => return Ok(()),
     };
     resource.guard(permission)?;

@@ -26,6 +26,9 @@ pub(crate) async fn schema_changed<S: Store>(
         }
         ChangeTarget::Table(table) => vec![Resource::Table(keyspace.clone(), table.clone())],
         ChangeTarget::Type(_) => return Ok(()),
+        ChangeTarget::Function(name, types) | ChangeTarget::Aggregate(name, types) => {
+            vec![Resource::function(keyspace, name, types)]
+        }
     };
     let tables = Tables::new(dialect, now_micros);
     match change.kind {

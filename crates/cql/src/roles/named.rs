@@ -36,9 +36,8 @@ pub fn resource(scope: Scope<'_>, written: &ast::Resource) -> Result<Resource, Q
             // The spelling is Cassandra's.
             let text = "In this context function name must be explictly qualified by a keyspace";
             let keyspace = name.keyspace_str().ok_or_else(|| QueryError::invalid(text))?;
-            let types = arg_types.iter().map(text_of).collect::<Vec<_>>().join(", ");
-            let signature = format!("{}({types})", name.as_str());
-            Resource::Function { keyspace: keyspace.to_string(), signature }
+            let types: Vec<String> = arg_types.iter().map(text_of).collect();
+            Resource::function(keyspace, name.as_str(), &types)
         }
         ast::Resource::AllMbeans => Resource::Beans,
         ast::Resource::Mbean(bean) | ast::Resource::Mbeans(bean) => Resource::Bean(bean.value.clone()),

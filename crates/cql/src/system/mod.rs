@@ -71,7 +71,9 @@ impl VirtualTables for SystemTables {
             ("system", "IndexInfo") => schema_rows::built_indexes(&mut filler, &catalogue),
             ("system", "local") => local::local(&mut filler, &self.node, &catalogue),
             ("system", "prepared_statements") => views::prepared(&mut filler, self.live()),
-            ("system", "size_estimates") => local::size_estimates(&mut filler, &self.node, &catalogue),
+            ("system", "size_estimates") => {
+                local::size_estimates(&mut filler, &self.node, &catalogue, self.live());
+            }
             ("system_schema", name) => schema_rows::fill(&mut filler, name, &catalogue),
             ("system_virtual_schema", name) => schema_rows::fill_virtual(&mut filler, name, &catalogue),
             ("system_views", "access_patterns") => {

@@ -7,7 +7,7 @@ use schema::is_virtual_system_name;
 use schema::{Catalogue, Column, ColumnKind, Keyspace, Table};
 use std::sync::Arc;
 
-/// Functions, aggregates and triggers stay empty: there are none.
+/// Triggers stay empty: there are none.
 pub(super) fn fill(filler: &mut Filler<'_>, table: &str, catalogue: &Catalogue) {
     let keyspaces = || catalogue.keyspaces.values().filter(|k| !is_virtual_system_name(&k.name));
     let tables = || keyspaces().flat_map(|keyspace| keyspace.tables.values());
@@ -20,6 +20,8 @@ pub(super) fn fill(filler: &mut Filler<'_>, table: &str, catalogue: &Catalogue) 
         "column_masks" => tables().for_each(|t| mask_rows(filler, t)),
         "indexes" => tables().for_each(|t| index_rows(filler, t)),
         "types" => keyspaces().for_each(|k| type_rows(filler, k)),
+        "functions" => keyspaces().for_each(|k| function_rows(filler, k)),
+        "aggregates" => keyspaces().for_each(|k| aggregate_rows(filler, k)),
         _ => {}
     }
 }
@@ -50,8 +52,7 @@ fn keyspace_row(filler: &mut Filler<'_>, keyspace: &Arc<Keyspace>) {
 }
 
 fn table_row(filler: &mut Filler<'_>, table: &Arc<Table>) {
-    let flags: &[&str] = if table.is_counter() { &["compound", "counter"] } else { &["compound"] };
-    let own = [("table_name", text(&table.name)), ("flags", text_set(flags))];
+    let own = [("table_name", text(&table.name)), ("flags", text_set(table.flags()))];
     filler.row(&own.into_iter().chain(option_cells(table)).collect::<Vec<_>>());
 }
 
@@ -101,7 +102,7 @@ fn option_cells(table: &Table) -> Vec<(&'static str, Cell)> {
 }
 
 fn column_rows(filler: &mut Filler<'_>, table: &Arc<Table>) {
-    for column in table.columns() {
+    for column in table.all_columns() {
         let position = if column.kind.is_primary_key() { column.position as i32 } else { -1 };
         filler.row(&[
             ("keyspace_name", text(&table.keyspace)),
@@ -199,6 +200,36 @@ pub(super) fn view_builds(filler: &mut Filler<'_>, catalogue: &Catalogue, host_i
             ("view_name", text(&table.name)),
             ("host_id", uuid(host_id)),
             ("status", text(if view.built { "SUCCESS" } else { "STARTED" })),
+        ]);
+    }
+}
+
+fn function_rows(filler: &mut Filler<'_>, keyspace: &Arc<Keyspace>) {
+    for function in &keyspace.functions {
+        filler.row(&[
+            ("keyspace_name", text(&keyspace.name)),
+            ("function_name", text(&function.name)),
+            ("argument_types", text_list(function.argument_types().iter())),
+            ("argument_names", text_list(function.arguments.iter().map(|(name, _)| name))),
+            ("body", text(&function.body)),
+            ("called_on_null_input", boolean(function.called_on_null)),
+            ("language", text(&function.language)),
+            ("return_type", text(&function.returns)),
+        ]);
+    }
+}
+
+fn aggregate_rows(filler: &mut Filler<'_>, keyspace: &Arc<Keyspace>) {
+    for aggregate in &keyspace.aggregates {
+        filler.row(&[
+            ("keyspace_name", text(&keyspace.name)),
+            ("aggregate_name", text(&aggregate.name)),
+            ("argument_types", text_list(aggregate.arguments.iter())),
+            ("final_func", aggregate.final_function.as_ref().and_then(text)),
+            ("initcond", aggregate.initial.as_ref().and_then(text)),
+            ("return_type", text(&aggregate.returns)),
+            ("state_func", text(&aggregate.state_function)),
+            ("state_type", text(&aggregate.state_type)),
         ]);
     }
 }

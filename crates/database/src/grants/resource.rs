@@ -19,7 +19,8 @@ pub enum Resource {
     /// There are no user-defined functions, so this names nothing.
     Function {
         keyspace: String,
-        signature: String,
+        name: String,
+        types: Vec<String>,
     },
     Beans,
     /// One bean, or a pattern of beans. Nothing here is controlled by them; tools may still grant them.
@@ -39,6 +40,12 @@ const FUNCTIONS: PermissionSet = PermissionSet::of(&[Create, Alter, Drop, Author
 const BEANS: PermissionSet = PermissionSet::of(&[Select, Modify, Authorize, Describe, Execute]);
 
 impl Resource {
+    /// The function or aggregate of this name with these arguments.
+    pub fn function<T: AsRef<str>>(keyspace: &str, name: &str, types: &[T]) -> Resource {
+        let types = types.iter().map(|text| text.as_ref().to_string()).collect();
+        Resource::Function { keyspace: keyspace.into(), name: name.into(), types }
+    }
+
     /// What a stored name means.
     pub fn stored(name: &str) -> Option<Resource> {
         let (kind, rest) = match name.split_once('/') {
@@ -55,7 +62,14 @@ impl Resource {
             ("roles", None) => Resource::Roles,
             ("roles", Some(role)) => Resource::Role(role.into()),
             ("functions", None) => Resource::Functions,
-            ("functions", Some(rest)) if !rest.contains('/') => Resource::FunctionsIn(rest.into()),
+            ("functions", Some(rest)) => match rest.split_once('/') {
+                None => Resource::FunctionsIn(rest.into()),
+                Some((keyspace, function)) => {
+                    let (name, types) = function.strip_suffix(']')?.split_once('[')?;
+                    let types: Vec<&str> = types.split('^').filter(|text| !text.is_empty()).collect();
+                    Resource::function(keyspace, name, &types)
+                }
+            },
             ("mbean", None) => Resource::Beans,
             ("mbean", Some(bean)) => Resource::Bean(bean.into()),
             _ => return None,
@@ -73,7 +87,9 @@ impl Resource {
             Resource::Role(role) => format!("roles/{role}"),
             Resource::Functions => "functions".into(),
             Resource::FunctionsIn(keyspace) => format!("functions/{keyspace}"),
-            Resource::Function { keyspace, signature } => format!("functions/{keyspace}/{signature}"),
+            Resource::Function { keyspace, name, types } => {
+                format!("functions/{keyspace}/{name}[{}]", types.join("^"))
+            }
             Resource::Beans => "mbean".into(),
             Resource::Bean(bean) => format!("mbean/{bean}"),
         }
@@ -159,7 +175,12 @@ impl Resource {
             | Resource::AllTables(keyspace)
             | Resource::FunctionsIn(keyspace) => catalogue.keyspace(keyspace).is_some(),
             Resource::Table(keyspace, table) => catalogue.table(keyspace, table).is_some(),
-            Resource::Function { .. } => false,
+            Resource::Function { keyspace, name, types } => {
+                catalogue.keyspace(keyspace).is_some_and(|place| {
+                    let types: Vec<&str> = types.iter().map(String::as_str).collect();
+                    place.function(name, &types).is_some() || place.aggregate(name, &types).is_some()
+                })
+            }
             Resource::Bean(bean) => bean.contains(['*', '?']),
             Resource::Data | Resource::Roles | Resource::Role(_) | Resource::Functions | Resource::Beans => {
                 true
@@ -205,7 +226,9 @@ impl fmt::Display for Resource {
             Resource::Role(role) => write!(f, "<role {role}>"),
             Resource::Functions => f.write_str("<all functions>"),
             Resource::FunctionsIn(keyspace) => write!(f, "<all functions in {keyspace}>"),
-            Resource::Function { keyspace, signature } => write!(f, "<function {keyspace}.{signature}>"),
+            Resource::Function { keyspace, name, types } => {
+                write!(f, "<function {keyspace}.{name}({})>", types.join(", "))
+            }
             Resource::Beans => f.write_str("<all mbeans>"),
             Resource::Bean(bean) => write!(f, "<mbean {bean}>"),
         }
@@ -227,13 +250,15 @@ mod tests {
             Resource::Role("a/b".into()),
             Resource::Functions,
             Resource::FunctionsIn("ks".into()),
+            Resource::function("ks", "f", &["int", "map<text, int>"]),
+            Resource::function("ks", "none", &[] as &[&str]),
             Resource::Beans,
             Resource::Bean("org.x:type=*".into()),
         ];
         for resource in all {
             assert_eq!(Resource::stored(&resource.name()), Some(resource));
         }
-        assert_eq!(Resource::stored("functions/ks/f[Int32Type]"), None);
+        assert_eq!(Resource::stored("functions/ks/f"), None);
         assert_eq!(Resource::stored("nonsense"), None);
     }
 

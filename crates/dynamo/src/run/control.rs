@@ -440,6 +440,7 @@ fn new_table(name: &str, definition: &TableDefinition) -> Result<NewTable, ApiEr
         clustering: names(&definition.key.sort),
         clustering_order: Vec::new(),
         properties: collection_limit(definition)?,
+        is_compact: false,
         foreign: Some(NewForeign {
             definition: serde_json::to_value(definition).map_err(internal)?,
             stores: stores(definition),

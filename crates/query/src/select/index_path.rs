@@ -50,11 +50,16 @@ impl IndexPath {
         &self,
         request: &Request<'_>,
         ids: &dyn Ids,
+        bytes_max: usize,
     ) -> Result<Option<PartitionKey>, QueryError> {
         let name = |_| self.column.to_string();
         let first = |terms: &Terms, at: usize, nulls| {
             let rows = terms.evaluate(&Receiver { name: &name, nulls }, request, ids)?;
-            Ok::<_, QueryError>(rows.first().and_then(|row| row.get(at)).map(|value| value.to_vec()))
+            let value = rows.first().and_then(|row| row.get(at)).map(|value| value.to_vec());
+            if value.as_ref().is_some_and(|value| value.len() > bytes_max) {
+                return Err(QueryError::invalid("Index expression values may not be larger than 64K"));
+            }
+            Ok::<_, QueryError>(value)
         };
         match &self.lookup {
             Lookup::Value { terms, at } => {

@@ -51,7 +51,8 @@ impl<S: Store, T: Store> Scan<'_, '_, S, T> {
         collector: &mut Collector<'_, '_>,
     ) -> Result<Ended, QueryError> {
         let (request, ids) = (&self.context.request, self.context.ids);
-        let Some(entries_of) = path.partition(request, ids)? else { return Ok(Ended::Complete) };
+        let bytes_max = self.context.limits.key_bytes_max;
+        let Some(entries_of) = path.partition(request, ids, bytes_max)? else { return Ok(Ended::Complete) };
         let wanted = std::mem::take(&mut self.read.slices);
         match partitions {
             PartitionSet::Range { start, end } => {

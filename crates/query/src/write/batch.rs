@@ -157,7 +157,7 @@ impl BatchPlan {
                 Evaluated::Unset => None,
             },
         };
-        let room = Room::default();
+        let room = Room::new(&ctx.limits);
         let documents = self.documents(ctx, values)?;
         let bound: Vec<Option<Vec<Bound<'_>>>> =
             self.statements.iter().zip(&documents).map(|(plan, d)| d.as_ref()?.bound_for(plan)).collect();

@@ -2,6 +2,7 @@
 
 use super::cells::{Drafter, Drafts, Stamp, as_i32, as_i64};
 use super::constraints::check_mutation;
+use super::lengths;
 use super::plan::{Assignment, AssignmentKind, Keys, WriteKind, WritePlan};
 use super::room::Room;
 use crate::context::{Ids, Request};
@@ -188,6 +189,9 @@ impl<'a> Builder<'a, '_> {
                 check_mutation(plan, stamp, &mut mutation)?;
             }
             self.room.take_mutation(&mutation)?;
+            if mutation.encoded().len() > self.room.key_bytes_max {
+                lengths::check(&plan.table, &mutation, self.room.key_bytes_max)?;
+            }
             out.push(mutation);
         }
         Ok(out)
@@ -268,8 +272,9 @@ fn write_regulars<'a>(
     writer: &mut RowWriter,
     mutation: &mut Mutation,
 ) -> Result<(), QueryError> {
-    // Only an INSERT leaves a row marker; counters have none.
-    let marker = (plan.kind == WriteKind::Insert && !plan.is_counter()).then(|| stamp.marker());
+    // Only an INSERT leaves a row marker; counters and dense compact tables have none.
+    let marked = plan.kind == WriteKind::Insert && !plan.is_counter() && !plan.table.has_no_row_markers();
+    let marker = marked.then(|| stamp.marker());
     if is_simple(plan) {
         return rows.keys.iter().try_for_each(|clustering| {
             writer.begin(stamp.timestamp, marker, Deletion::NONE);

@@ -48,7 +48,7 @@ pub fn commit<S: Store>(
     let mut partition: Option<(TableId, PartitionKey)> = None;
     let mut checks: Vec<RowCheck> = Vec::new();
     let mut mutations: Vec<Mutation> = Vec::new();
-    let room = Room::default();
+    let room = Room::new(&ctx.limits);
     for (place, (plan, values)) in plans.iter().zip(values).enumerate() {
         let mut request = ctx.request;
         request.values = *values;

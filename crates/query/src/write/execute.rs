@@ -63,7 +63,7 @@ pub fn commit<S: Store>(ctx: &Context<'_, S>, plan: &WritePlan) -> Result<Option
         batch_timestamp: None,
         conditional: false,
         statement: 0,
-        room: &Room::default(),
+        room: &Room::new(&ctx.limits),
     };
     let stamp = builder.stamp(plan)?;
     let targets = builder.targets(plan)?;

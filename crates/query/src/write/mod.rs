@@ -12,6 +12,7 @@ mod constraints;
 mod execute;
 mod failed;
 mod json;
+mod lengths;
 mod plan;
 mod room;
 

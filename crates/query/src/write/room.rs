@@ -2,6 +2,7 @@
 
 use super::build::{RowTargets, Targets};
 use super::plan::WritePlan;
+use crate::context::Limits;
 use crate::error::QueryError;
 use crate::restrict::{COMBINATIONS_MAX, check_combinations};
 use std::cell::Cell;
@@ -13,6 +14,8 @@ const WRITTEN_BYTES_MAX: usize = 32 << 20;
 
 /// What one request, with all statements of its batch, may still make.
 pub(super) struct Room {
+    /// Of a clustering key, and of a value that is indexed.
+    pub key_bytes_max: usize,
     combinations: Cell<usize>,
     bytes: Cell<usize>,
     list_operations: Cell<usize>,
@@ -21,9 +24,10 @@ pub(super) struct Room {
 /// Most operations on lists by index or value in one request: each reads its list, and writes the row anew.
 const LIST_OPERATIONS_MAX: usize = 16;
 
-impl Default for Room {
-    fn default() -> Room {
+impl Room {
+    pub fn new(limits: &Limits) -> Room {
         Room {
+            key_bytes_max: limits.key_bytes_max,
             combinations: Cell::new(COMBINATIONS_MAX),
             bytes: Cell::new(WRITTEN_BYTES_MAX),
             list_operations: Cell::new(0),

@@ -76,5 +76,6 @@ pub fn table(regulars: std::ops::Range<u32>, regular_type: DataType, with_static
         indexes: Vec::new(),
         view: None,
         foreign: None,
+        compact: None,
     })
 }

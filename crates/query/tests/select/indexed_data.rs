@@ -94,6 +94,7 @@ pub fn table() -> Arc<Table> {
         ],
         view: None,
         foreign: None,
+        compact: None,
     })
 }
 

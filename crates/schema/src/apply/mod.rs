@@ -3,6 +3,7 @@
 mod compatible;
 mod constraint;
 mod foreign;
+mod function;
 mod index;
 mod keyspace;
 #[cfg(test)]
@@ -67,6 +68,9 @@ impl Catalogue {
             Change::DropPattern { keyspace, name, if_exists } => {
                 pattern::drop(self, keyspace, name, *if_exists)
             }
+            Change::CreateFunction(new) => function::create(self, new),
+            Change::CreateAggregate(new) => function::create_aggregate(self, new),
+            Change::DropFunction(dropped) => function::drop(self, dropped),
         }
     }
 }
@@ -77,7 +81,7 @@ fn unchanged(catalogue: &Catalogue) -> Applied {
 }
 
 fn changed(next: Catalogue, kind: EffectKind, target: TargetKind, keyspace: &str, name: &str) -> Applied {
-    let effect = Effect { kind, target, keyspace: keyspace.into(), name: name.into() };
+    let effect = Effect { kind, target, keyspace: keyspace.into(), name: name.into(), arguments: Vec::new() };
     Applied { catalogue: next.versioned(), effect: Some(effect), warnings: Vec::new() }
 }
 

@@ -11,6 +11,7 @@ use super::{changed, constraint, foreign, guard, unchanged, view};
 use crate::catalogue::Catalogue;
 use crate::change::{Applied, EffectKind, NewColumn, Setting, TableAlteration, TargetKind};
 use crate::column::{ColumnKind, DroppedColumn};
+use crate::compact::Compact;
 use crate::error::SchemaError;
 use crate::keyspace::Keyspace;
 use crate::table::Table;
@@ -49,6 +50,11 @@ pub(super) fn alter(
             drop_columns(&mut table, *if_exists, columns, timestamp.unwrap_or(setting.now_micros))?
         }
         TableAlteration::Rename { renames } => rename(&mut table, renames)?,
+        TableAlteration::DropCompactStorage if before.compact.is_none() => {
+            return Err(SchemaError::invalid("Cannot DROP COMPACT STORAGE on table without COMPACT STORAGE"));
+        }
+        // What was hidden is seen from now on; nothing that is stored changes.
+        TableAlteration::DropCompactStorage => table.compact = None,
         TableAlteration::Mask { if_exists, column, mask } => set_mask(&mut table, *if_exists, column, mask)?,
         TableAlteration::Check { if_exists, column, checks } => {
             constraint::set(&mut table, *if_exists, column, checks)?
@@ -143,6 +149,9 @@ fn find<'a>(catalogue: &'a Catalogue, place: &str, name: &str) -> Option<(&'a Ke
 }
 
 fn add(table: &mut Table, if_not_exists: bool, columns: &[NewColumn]) -> Result<(), SchemaError> {
+    if table.compact.is_some() {
+        return Err(SchemaError::invalid("Cannot add new column to a COMPACT STORAGE table"));
+    }
     let was_counter = table.is_counter();
     let was_empty = table.statics.is_empty() && table.regulars.is_empty();
     let place = format!("{}.{}", table.keyspace, table.name);
@@ -236,7 +245,8 @@ fn drop_columns(
 ) -> Result<(), SchemaError> {
     let mut gone: HashMap<Arc<str>, DroppedColumn> = HashMap::with_capacity(names.len());
     for name in names {
-        let Some(column) = table.column(name) else {
+        let hidden_key = table.clustering.iter().find(|column| *column.name == **name);
+        let Some(column) = table.column(name).or(hidden_key) else {
             if if_exists {
                 continue;
             }
@@ -254,6 +264,13 @@ fn drop_columns(
             return Err(SchemaError::Invalid(format!(
                 "Cannot drop non-frozen column {name} of user type {}",
                 udt.name
+            )));
+        }
+        if matches!(table.compact, Some(Compact::Dense | Compact::Keys)) {
+            return Err(SchemaError::Invalid(format!(
+                "Cannot drop column {name}: a table with COMPACT STORAGE has no row without it. Say ALTER TABLE {}.{} DROP \
+                 COMPACT STORAGE first",
+                table.keyspace, table.name
             )));
         }
         check_unindexed(table, name, "Cannot drop")?;
@@ -283,7 +300,7 @@ fn rename(table: &mut Table, renames: &[(String, String)]) -> Result<(), SchemaE
         if !kind.is_primary_key() {
             return Err(SchemaError::Invalid(format!("Cannot rename non PRIMARY KEY column {from}")));
         }
-        if table.column(to).is_some() {
+        if table.all_columns().any(|column| *column.name == **to) {
             return Err(SchemaError::Invalid(format!(
                 "Cannot rename column {from} to {to} in table '{place}'; another column with that name already \
                  exists"

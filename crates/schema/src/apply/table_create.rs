@@ -5,6 +5,7 @@ use super::{changed, constraint, existing_keyspace, foreign, guard, is_word, unc
 use crate::catalogue::Catalogue;
 use crate::change::{Applied, EffectKind, NewColumn, NewTable, Setting, TargetKind};
 use crate::column::{Column, ColumnKind};
+use crate::compact;
 use crate::error::SchemaError;
 use crate::options::TableOptions;
 use crate::properties::Properties;
@@ -165,9 +166,15 @@ fn build(new: &NewTable, id: u32, uuid: [u8; 16], options: TableOptions) -> Resu
         indexes: Vec::new(),
         view: None,
         foreign: None,
+        compact: None,
     };
     add_key_columns(new, &mut table)?;
     let in_key: HashSet<&String> = new.partition_key.iter().chain(&new.clustering).collect();
+    if new.is_compact {
+        let outside: Vec<&NewColumn> =
+            new.columns.iter().filter(|column| !in_key.contains(&column.name)).collect();
+        compact::check_columns(&outside)?;
+    }
     for column in new.columns.iter().filter(|column| !in_key.contains(&column.name)) {
         if column.is_static && table.clustering.is_empty() {
             return Err(statics_need_clustering());
@@ -187,6 +194,9 @@ fn build(new: &NewTable, id: u32, uuid: [u8; 16], options: TableOptions) -> Resu
         return Err(SchemaError::invalid("Cannot mix counter and non counter columns in the same table"));
     }
     check_counter_ttl(&table)?;
+    if new.is_compact {
+        compact::lay_out(&mut table)?;
+    }
     Ok(table)
 }
 

@@ -86,7 +86,11 @@ pub(super) fn alter(
             }
             added(keyspace, before, field, data_type)?
         }
-        TypeAlteration::Rename { if_exists, renames } => renamed(before, *if_exists, renames)?,
+        TypeAlteration::Rename { if_exists, renames } => {
+            let fields = renamed(before, *if_exists, renames)?;
+            check_first_states(keyspace, name)?;
+            fields
+        }
     };
     if fields == *before.fields {
         return Ok(unchanged(catalogue));
@@ -94,6 +98,22 @@ pub(super) fn alter(
     let updated = UdtType { fields: fields.into(), ..UdtType::clone(before) };
     let next = catalogue.with_keyspace(propagate(keyspace, updated)?);
     Ok(changed(next, EffectKind::Updated, TargetKind::Type, place, name))
+}
+
+/// Refuses to rename fields that the first state of an aggregate names.
+fn check_first_states(keyspace: &Keyspace, name: &str) -> Result<(), SchemaError> {
+    let users = users_of(keyspace, name);
+    let names_it = |text: &str| keyspace.type_named(text).is_some_and(|of| names_any(&of, &users));
+    let aggregates = keyspace.aggregates.iter().filter(|a| a.initial.is_some() && names_it(&a.state_type));
+    let named: Vec<String> = aggregates.map(|a| format!("{}.{}", keyspace.name, a.name)).collect();
+    match named.is_empty() {
+        true => Ok(()),
+        false => Err(SchemaError::Invalid(format!(
+            "Cannot alter user type {}.{name} as it is still used in INITCOND by aggregates {}",
+            keyspace.name,
+            named.join(", ")
+        ))),
+    }
 }
 
 fn added(
@@ -183,8 +203,23 @@ pub(super) fn drop(
     };
     let users = users_of(before, name);
     let types = before.types.keys().filter(|user| ***user != *name && users.contains(&***user));
+    let using = |texts: Vec<&str>| {
+        texts
+            .iter()
+            .any(|text| before.type_named(text).is_some_and(|data_type| names_any(&data_type, &users)))
+    };
+    let functions = before
+        .functions
+        .iter()
+        .filter(|function| using(function.argument_types()) || using(vec![function.returns.as_str()]));
+    let aggregates = before
+        .aggregates
+        .iter()
+        .filter(|aggregate| using(aggregate.state_arguments()) || using(vec![aggregate.returns.as_str()]));
+    let named = functions.map(|function| &function.name).chain(aggregates.map(|aggregate| &aggregate.name));
+    refusal("functions", named.map(|name| format!("{place}.{name}")).collect())?;
     refusal("user types", types.map(|user| user.to_string()).collect())?;
-    let in_table = |table: &&Arc<Table>| table.columns().any(|c| names_any(&c.data_type, &users));
+    let in_table = |table: &&Arc<Table>| table.all_columns().any(|c| names_any(&c.data_type, &users));
     let tables = before
         .tables
         .values()

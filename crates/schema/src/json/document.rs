@@ -41,6 +41,36 @@ pub(super) struct KeyspaceEntry {
     pub tables: Vec<TableEntry>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub patterns: Vec<PatternEntry>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub functions: Vec<FunctionEntry>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aggregates: Vec<AggregateEntry>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FunctionEntry {
+    pub name: String,
+    /// Name and type of each argument, in order.
+    pub arguments: Vec<(String, String)>,
+    pub returns: String,
+    pub called_on_null: bool,
+    pub language: String,
+    pub body: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AggregateEntry {
+    pub name: String,
+    pub arguments: Vec<String>,
+    pub state_function: String,
+    pub state_type: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub final_function: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial: Option<String>,
+    pub returns: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -68,6 +98,9 @@ pub(super) struct TableEntry {
     pub view: Option<ViewEntry>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub foreign: Option<ForeignEntry>,
+    /// WITH COMPACT STORAGE: `static`, `dense` or `keys`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compact: Option<String>,
     /// Only what differs from the default, so that the text stays short and says something.
     #[serde(default, serialize_with = "changed_options")]
     pub options: TableOptions,

@@ -3,7 +3,9 @@
 use super::document::*;
 use crate::catalogue::Catalogue;
 use crate::column::{Column, ColumnKind, DroppedColumn};
+use crate::compact::Compact;
 use crate::foreign::{Foreign, ForeignStore};
+use crate::function::{UserAggregate, UserFunction};
 use crate::index::{Index, IndexKind, IndexPart};
 use crate::keyspace::Keyspace;
 use crate::pattern::AccessPattern;
@@ -53,7 +55,35 @@ fn keyspace(entry: KeyspaceEntry) -> Result<Keyspace, String> {
         };
         keyspace.patterns.insert(pattern.name.clone(), Arc::new(pattern));
     }
+    keyspace.functions =
+        entry.functions.into_iter().map(|function| Arc::new(function_of(function))).collect();
+    keyspace.aggregates =
+        entry.aggregates.into_iter().map(|aggregate| Arc::new(aggregate_of(aggregate))).collect();
+    keyspace.sort_functions();
     Ok(keyspace)
+}
+
+fn function_of(entry: FunctionEntry) -> UserFunction {
+    UserFunction {
+        name: entry.name.into(),
+        arguments: entry.arguments,
+        returns: entry.returns,
+        called_on_null: entry.called_on_null,
+        language: entry.language,
+        body: entry.body,
+    }
+}
+
+fn aggregate_of(entry: AggregateEntry) -> UserAggregate {
+    UserAggregate {
+        name: entry.name.into(),
+        arguments: entry.arguments,
+        state_function: entry.state_function,
+        state_type: entry.state_type,
+        final_function: entry.final_function,
+        initial: entry.initial,
+        returns: entry.returns,
+    }
 }
 
 /// Types may be written in any order; what a type names is read before it.
@@ -125,6 +155,12 @@ fn data_type(text: &str, known: &Types) -> Result<DataType, String> {
 fn table(keyspace: &str, entry: TableEntry, types: &Types) -> Result<Table, String> {
     let uuid =
         model::timeuuid::parse(&entry.uuid).ok_or_else(|| format!(": {} is not a uuid", entry.uuid))?;
+    let compact = match entry.compact.as_deref() {
+        Some(name) => {
+            Some(Compact::named(name).ok_or_else(|| format!(": {name} is no form of COMPACT STORAGE"))?)
+        }
+        None => None,
+    };
     let mut table = Table {
         id: entry.id,
         uuid,
@@ -142,6 +178,7 @@ fn table(keyspace: &str, entry: TableEntry, types: &Types) -> Result<Table, Stri
         indexes: Vec::new(),
         view: entry.view.map(view),
         foreign: entry.foreign.map(|entry| Arc::new(foreign(entry))),
+        compact,
     };
     for column in entry.columns {
         let place = format!(", column {}", column.name);

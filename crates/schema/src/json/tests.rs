@@ -1,7 +1,10 @@
 //! The catalogue survives its JSON form, and damaged text is refused with its place.
 
 use crate::catalogue::Catalogue;
-use crate::change::{Change, NewColumn, NewIndex, NewTable, Setting};
+use crate::change::{
+    Change, DropFunction, NewAggregate, NewColumn, NewFunction, NewIndex, NewTable, Setting,
+};
+use crate::function::{UserAggregate, UserFunction};
 use crate::index::IndexPart;
 use crate::properties::{Properties, PropertyValue};
 use model::types::DataType;
@@ -31,6 +34,86 @@ fn sample() -> Catalogue {
         ..NewTable::default()
     }));
     catalogue.apply(&table, &setting).unwrap().catalogue
+}
+
+#[test]
+fn functions_and_compact_tables_survive() {
+    let setting = Setting { now_micros: 1, data_center: "datacenter1".into() };
+    let function = |name: &str, types: &[&str]| {
+        Change::CreateFunction(Box::new(NewFunction {
+            keyspace: "k".into(),
+            or_replace: false,
+            if_not_exists: false,
+            written_types: Vec::new(),
+            function: UserFunction {
+                name: name.into(),
+                arguments: types.iter().map(|of| ("a".to_string() + of, of.to_string())).collect(),
+                returns: "int".into(),
+                called_on_null: true,
+                language: "java".into(),
+                body: "return 1;".into(),
+            },
+        }))
+    };
+    let aggregate = Change::CreateAggregate(Box::new(NewAggregate {
+        keyspace: "k".into(),
+        or_replace: false,
+        if_not_exists: false,
+        written_types: Vec::new(),
+        aggregate: UserAggregate {
+            name: "total".into(),
+            arguments: vec!["\"Address\"".into()],
+            state_function: "add".into(),
+            state_type: "int".into(),
+            final_function: None,
+            initial: Some("0".into()),
+            returns: String::new(),
+        },
+    }));
+    let compact = |name: &str, clustering: &[&str]| {
+        let column = |name: &str| NewColumn::regular(name, DataType::Text);
+        Change::CreateTable(Box::new(NewTable {
+            keyspace: "k".into(),
+            name: name.into(),
+            columns: vec![column("p"), column("c"), column("v")],
+            partition_key: vec!["p".into()],
+            clustering: clustering.iter().map(|name| name.to_string()).collect(),
+            is_compact: true,
+            ..NewTable::default()
+        }))
+    };
+    let changes = [
+        function("add", &["int", "\"Address\""]),
+        function("add", &["int"]),
+        aggregate,
+        compact("st", &[]),
+        compact("dense", &["c"]),
+        compact("keys", &["c", "v"]),
+    ];
+    let mut catalogue = sample();
+    for change in &changes {
+        catalogue = catalogue.apply(change, &setting).unwrap().catalogue;
+        let read = Catalogue::from_json(&catalogue.to_json()).unwrap();
+        assert_eq!(read, catalogue);
+    }
+    let keyspace = catalogue.keyspace("k").unwrap();
+    let flags = |name: &str| keyspace.table(name).unwrap().flags();
+    assert_eq!(
+        (flags("st"), flags("dense"), flags("keys")),
+        (vec![], vec!["dense"], vec!["compound", "dense"])
+    );
+    let drop = Change::DropType { keyspace: "k".into(), name: "Address".into(), if_exists: false };
+    let refusal = catalogue.apply(&drop, &setting).unwrap_err().to_string();
+    assert_eq!(refusal, "Cannot drop user type 'k.Address' as it is still used by functions k.add, k.total");
+    let add = Change::DropFunction(Box::new(DropFunction {
+        keyspace: "k".into(),
+        name: "add".into(),
+        if_exists: false,
+        is_aggregate: false,
+        arguments: Some(vec!["int".into(), "\"Address\"".into()]),
+    }));
+    let refusal = catalogue.apply(&add, &setting).unwrap_err().to_string();
+    assert_eq!(refusal, "Function 'k.add(int, \"Address\")' is still referenced by aggregates k.total");
 }
 
 /// The same with two indexes, of which one is built.

@@ -5,6 +5,7 @@ use super::{FORMAT, FORMAT_WITH_DIALECTS, FORMAT_WITH_INDEXES, FORMAT_WITH_VIEWS
 use crate::catalogue::Catalogue;
 use crate::column::{Column, ColumnKind};
 use crate::foreign::{Foreign, ForeignStore};
+use crate::function::{UserAggregate, UserFunction};
 use crate::index::{Index, IndexKind, IndexPart};
 use crate::keyspace::{Keyspace, is_local_system_name};
 use crate::table::Table;
@@ -25,7 +26,11 @@ pub(super) fn document(catalogue: &Catalogue) -> Document {
 /// The oldest format that can say what is in the catalogue.
 fn format(catalogue: &Catalogue) -> u32 {
     let is_projection = |table: &Table| table.view.as_ref().is_some_and(|view| view.projection.is_some());
-    if catalogue.tables().any(|table| table.is_checked()) {
+    let has_functions = |k: &Keyspace| !k.functions.is_empty() || !k.aggregates.is_empty();
+    let is_new = |t: &Table| t.is_checked() || t.compact.is_some() || !t.options.partition_limit.is_empty();
+    if catalogue.keyspaces.values().any(|keyspace| has_functions(keyspace))
+        || catalogue.tables().any(|table| is_new(table))
+    {
         FORMAT
     } else if catalogue.tables().any(|table| table.foreign.is_some() || is_projection(table)) {
         FORMAT_WITH_DIALECTS
@@ -64,6 +69,31 @@ fn keyspace_entry(keyspace: &Keyspace) -> KeyspaceEntry {
             .map(|t| table_entry(t))
             .collect(),
         patterns: patterns.collect(),
+        functions: keyspace.functions.iter().map(|function| function_entry(function)).collect(),
+        aggregates: keyspace.aggregates.iter().map(|aggregate| aggregate_entry(aggregate)).collect(),
+    }
+}
+
+fn function_entry(function: &UserFunction) -> FunctionEntry {
+    FunctionEntry {
+        name: function.name.to_string(),
+        arguments: function.arguments.clone(),
+        returns: function.returns.clone(),
+        called_on_null: function.called_on_null,
+        language: function.language.clone(),
+        body: function.body.clone(),
+    }
+}
+
+fn aggregate_entry(aggregate: &UserAggregate) -> AggregateEntry {
+    AggregateEntry {
+        name: aggregate.name.to_string(),
+        arguments: aggregate.arguments.clone(),
+        state_function: aggregate.state_function.clone(),
+        state_type: aggregate.state_type.clone(),
+        final_function: aggregate.final_function.clone(),
+        initial: aggregate.initial.clone(),
+        returns: aggregate.returns.clone(),
     }
 }
 
@@ -80,11 +110,12 @@ fn table_entry(table: &Table) -> TableEntry {
         uuid: model::timeuuid::format(&table.uuid),
         incarnation: table.incarnation,
         next_column_id: table.next_column_id,
-        columns: table.columns().map(column_entry).collect(),
+        columns: table.all_columns().map(column_entry).collect(),
         dropped: dropped.collect(),
         indexes: table.indexes.iter().map(index_entry).collect(),
         view: table.view.as_ref().map(view_entry),
         foreign: table.foreign.as_deref().map(foreign_entry),
+        compact: table.compact.map(|compact| compact.name().to_string()),
         options: table.options.clone(),
     }
 }

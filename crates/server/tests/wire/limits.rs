@@ -326,6 +326,40 @@ fn metrics_name_everything_an_operator_asks_for() {
     assert!(bench.get("/absent").contains("404"));
 }
 
+/// What no Cassandra could take is refused, unless whoever runs the server says otherwise.
+#[test]
+fn long_keys_and_indexed_values_need_an_option() {
+    let long = "x".repeat(70_000);
+    let key = format!("INSERT INTO k.t (p, c) VALUES (1, '{long}')");
+    let indexed = format!("INSERT INTO k.t (p, c, v) VALUES (1, 'a', '{long}')");
+    let found = format!("SELECT p FROM k.t WHERE v = '{long}'");
+    for large_keys in [false, true] {
+        let bench = Bench::start(|config| config.limits.large_keys = large_keys);
+        let mut client = Client::connect(&bench);
+        client
+            .run("CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}");
+        client.run("CREATE TABLE k.t (p int, c text, v text, PRIMARY KEY (p, c))");
+        client.run("CREATE INDEX ON k.t (v)");
+        let answers = [client.query(&key), client.query(&indexed), client.query(&found)];
+        match large_keys {
+            true => assert_eq!(answers[2], Answer::Rows(1)),
+            false => {
+                let texts = answers.map(|answer| match answer {
+                    Answer::Error(0x2200, text) => text,
+                    other => panic!("{other:?}"),
+                });
+                assert_eq!(texts[0], "Key length of 70000 is longer than maximum of 65535");
+                assert!(
+                    texts[1].starts_with("Cannot index value of size 70000 for index t_v_idx on k.t(v)"),
+                    "{}",
+                    texts[1]
+                );
+                assert_eq!(texts[2], "Index expression values may not be larger than 64K");
+            }
+        }
+    }
+}
+
 /// Parsing takes many times the memory of the text, so texts have a limit of their own.
 #[test]
 fn a_statement_text_over_the_limit_is_refused_before_it_is_parsed() {

@@ -209,6 +209,9 @@ impl Binder<'_, '_> {
             Some(_) => QueryError::invalid(format!("Unknown function '{}'", written_name(name))),
             None => QueryError::invalid(format!("Unknown function {} called", written_name(name))),
         };
+        if let Some(callee) = self.user_callee(name, args, expected)? {
+            return Ok(callee);
+        }
         if name.keyspace_str().is_some_and(|keyspace| keyspace != "system") {
             return Err(unknown());
         }
@@ -319,7 +322,7 @@ impl Binder<'_, '_> {
         }
     }
 
-    fn choose(
+    pub(super) fn choose(
         &self,
         word: &str,
         mut candidates: Vec<Function>,
@@ -460,6 +463,7 @@ fn written_name(name: &QualifiedName) -> String {
 
 fn callee_name(written: &ast::Expr) -> String {
     match &written.kind {
+        ExprKind::Function { name, .. } if name.keyspace.is_some() => written_name(name),
         ExprKind::Function { name, .. } => format!("system.{}", name.as_str()),
         _ => term_text(written),
     }

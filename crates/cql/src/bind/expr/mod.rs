@@ -11,6 +11,7 @@ mod memo;
 mod operator;
 mod row;
 mod text;
+mod user;
 
 pub use assign::{Assignable, value_compatible};
 pub use row::{RowScope, undefined};

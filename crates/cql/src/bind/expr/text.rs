@@ -8,9 +8,13 @@ pub fn term_text(written: &ast::Expr) -> String {
     render(written, &|name, args| format!("{name}({args})"))
 }
 
-/// The name of the result column of a selector without alias: native functions carry their keyspace.
-pub fn selector_name(written: &ast::Expr) -> String {
-    render(written, &|name, args| format!("system.{name}({args})"))
+/// The name of the result column of a selector without alias: functions carry their keyspace. `keyspace_of` knows that of
+/// user-defined ones.
+pub fn selector_name(written: &ast::Expr, keyspace_of: &dyn Fn(&str) -> Option<String>) -> String {
+    render(written, &|name, args| match keyspace_of(name) {
+        Some(keyspace) => format!("{keyspace}.{name}({args})"),
+        None => format!("system.{name}({args})"),
+    })
 }
 
 fn join(parts: impl IntoIterator<Item = String>) -> String {

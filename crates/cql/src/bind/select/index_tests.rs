@@ -101,6 +101,7 @@ pub(super) fn table(partition: &[&str], mut indexes: Vec<Index>) -> Table {
         indexes,
         view: None,
         foreign: None,
+        compact: None,
     }
 }
 
@@ -115,6 +116,8 @@ fn catalogue(table: &Table) -> Catalogue {
         tables: [(table.name.clone(), Arc::new(table.clone()))].into(),
         types: Default::default(),
         patterns: Default::default(),
+        functions: Vec::new(),
+        aggregates: Vec::new(),
     };
     let mut catalogue = Catalogue::empty();
     catalogue.keyspaces.insert("ks".into(), Arc::new(keyspace));

@@ -87,7 +87,7 @@ fn bind_item(
     let name: Arc<str> = match (&item.alias, &written.kind) {
         (Some(alias), _) => alias.as_str().into(),
         (None, ExprKind::Column(column)) => column.as_str().into(),
-        (None, _) => selector_name(written).into(),
+        (None, _) => selector_name(written, &|name| binder.keyspace_of_function(name)).into(),
     };
     Ok((name, expr))
 }

@@ -72,6 +72,7 @@ fn catalogue() -> Catalogue {
         indexes: Vec::new(),
         view: None,
         foreign: None,
+        compact: None,
     };
     let keyspace = Keyspace {
         name: "ks".into(),
@@ -83,6 +84,8 @@ fn catalogue() -> Catalogue {
         tables: [(table.name.clone(), Arc::new(table))].into(),
         types: Default::default(),
         patterns: Default::default(),
+        functions: Vec::new(),
+        aggregates: Vec::new(),
     };
     let mut catalogue = Catalogue::empty();
     catalogue.keyspaces.insert("ks".into(), Arc::new(keyspace));

@@ -11,7 +11,7 @@ use query::expr::{Expr, Node};
 use query::write::{
     Assignment, AssignmentKind, ConditionPlan, JsonSource, Keys, Masks, WriteKind, WritePlan,
 };
-use schema::{Column, ColumnKind, Table};
+use schema::{Column, ColumnKind, Compact, Table};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -112,12 +112,22 @@ fn assemble(
         return Err(QueryError::invalid(format!("Some partition key parts are missing: {names}")));
     }
     let statics_only = !assignments.is_empty() && assignments.iter().all(|a| a.is_static);
-    let no_row = statics_only && json.is_none() && clustering.iter().all(Option::is_none);
+    let no_row = statics_only
+        && (json.is_none() || table.compact == Some(Compact::Static))
+        && clustering.iter().all(Option::is_none);
     if no_row {
         clustering.clear();
     } else if clustering.iter().any(Option::is_none) {
         let names = missing(&table.clustering, &clustering);
         return Err(QueryError::invalid(format!("Some clustering keys are missing: {names}")));
+    }
+    if let (Some(Compact::Dense), true, [value]) =
+        (table.compact, assignments.is_empty(), table.regulars.as_slice())
+    {
+        return Err(QueryError::invalid(format!(
+            "Column {} is mandatory for this COMPACT STORAGE table",
+            value.name
+        )));
     }
     let keys = Keys::Values {
         partition: partition.into_iter().flatten().collect(),

@@ -61,6 +61,12 @@ fn refusal(table: &Table) -> Option<String> {
     if !one_key {
         return Some("it must have one partition key column and at most one clustering column".into());
     }
+    if table.compact.is_some() {
+        return Some(
+            "it was made WITH COMPACT STORAGE; ALTER TABLE … DROP COMPACT STORAGE makes it an ordinary table"
+                .into(),
+        );
+    }
     if !table.statics.is_empty() {
         return Some("it has static columns, which items do not have".into());
     }

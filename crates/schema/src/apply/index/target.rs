@@ -2,6 +2,7 @@
 
 use crate::change::NewIndex;
 use crate::column::{Column, ColumnKind};
+use crate::compact::Compact;
 use crate::error::SchemaError;
 use crate::index::{IndexKind, IndexPart};
 use crate::table::Table;
@@ -67,6 +68,10 @@ fn check(table: &Table, kind: IndexKind, part: IndexPart, column: &Column) -> Re
             _ => "duration columns",
         };
         format!("Secondary indexes are not supported on {holders}")
+    } else if table.compact.is_some() && column.kind.is_primary_key() {
+        "Secondary indexes are not supported on PRIMARY KEY columns in COMPACT STORAGE tables".to_string()
+    } else if table.compact == Some(Compact::Dense) {
+        "Secondary indexes are not supported on compact value column of COMPACT STORAGE tables".to_string()
     } else if only_key {
         format!("Cannot create secondary index on the only partition key column {name}")
     } else if frozen_collection && part != IndexPart::Full {

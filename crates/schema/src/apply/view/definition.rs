@@ -32,6 +32,7 @@ pub(super) fn table(
         indexes: Vec::new(),
         view: None,
         foreign: None,
+        compact: None,
     };
     apply_order(new, &mut table)?;
     check_key(base, new, &table)?;

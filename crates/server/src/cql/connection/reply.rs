@@ -180,6 +180,12 @@ fn wire_change(change: SchemaChange) -> cql_wire::SchemaChange {
             ChangeTarget::Keyspace => cql_wire::ChangeTarget::Keyspace,
             ChangeTarget::Table(name) => cql_wire::ChangeTarget::Table { name },
             ChangeTarget::Type(name) => cql_wire::ChangeTarget::Type { name },
+            ChangeTarget::Function(name, argument_types) => {
+                cql_wire::ChangeTarget::Function { name, argument_types }
+            }
+            ChangeTarget::Aggregate(name, argument_types) => {
+                cql_wire::ChangeTarget::Aggregate { name, argument_types }
+            }
         },
     }
 }
