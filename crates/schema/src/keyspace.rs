@@ -1,6 +1,7 @@
 //! A keyspace: replication settings, tables, user-defined types.
 
 use crate::index::Index;
+use crate::note::Note;
 use crate::pattern::AccessPattern;
 use crate::table::Table;
 use model::types::UdtType;
@@ -22,6 +23,8 @@ pub struct Keyspace {
     pub tables: BTreeMap<Arc<str>, Arc<Table>>,
     pub types: BTreeMap<Arc<str>, Arc<UdtType>>,
     pub patterns: BTreeMap<Arc<str>, Arc<AccessPattern>>,
+    /// In the order in which they were made.
+    pub notes: Vec<Note>,
 }
 
 impl Keyspace {
@@ -37,6 +40,7 @@ impl Keyspace {
             tables: BTreeMap::new(),
             types: BTreeMap::new(),
             patterns: BTreeMap::new(),
+            notes: Vec::new(),
         }
     }
 

@@ -15,6 +15,7 @@ mod foreign;
 mod index;
 mod json;
 mod keyspace;
+mod note;
 mod options;
 mod pattern;
 mod properties;
@@ -25,8 +26,8 @@ mod view;
 
 pub use catalogue::{Catalogue, FIRST_USER_TABLE_ID};
 pub use change::{
-    Applied, Change, Effect, EffectKind, NewColumn, NewIndex, NewPattern, NewTable, NewView, Setting,
-    TableAlteration, TargetKind, TypeAlteration,
+    Applied, Change, Effect, EffectKind, NewColumn, NewIndex, NewNote, NewPattern, NewTable, NewView,
+    Setting, TableAlteration, TableLike, TargetKind, TypeAlteration,
 };
 pub use column::{Column, ColumnKind, DroppedColumn};
 pub use error::SchemaError;
@@ -35,6 +36,7 @@ pub use index::{Index, IndexKind, IndexPart};
 pub use keyspace::{
     Keyspace, is_local_system_name, is_replicated_system_name, is_system_name, is_virtual_system_name,
 };
+pub use note::{Note, NoteKind, NoteTarget};
 pub use options::{CompactionPlan, CompressionPlan, TableOptions, java_double};
 pub use pattern::AccessPattern;
 pub use properties::{Properties, PropertyValue};

@@ -14,6 +14,7 @@ mod failed;
 mod json;
 mod plan;
 mod room;
+mod transaction;
 
 pub use batch::{BatchKind, BatchPlan};
 pub use conditional::commit as conditional_commit;
@@ -23,3 +24,4 @@ pub use plan::{
     Assignment, AssignmentKind, ConditionPlan, Conditions, ElementExpr, JsonSource, Keys, Masks, OperandExpr,
     WriteKind, WritePlan,
 };
+pub use transaction::{Found, Returned, TransactionPlan, TransactionTest};

@@ -6,6 +6,7 @@ use crate::column::{Column, ColumnKind, DroppedColumn};
 use crate::foreign::{Foreign, ForeignStore};
 use crate::index::{Index, IndexKind, IndexPart};
 use crate::keyspace::Keyspace;
+use crate::note::{Note, NoteKind, NoteTarget};
 use crate::pattern::AccessPattern;
 use crate::table::{Table, TableKind};
 use crate::view::{Projection, View, ViewRestriction, ViewTest};
@@ -53,7 +54,20 @@ fn keyspace(entry: KeyspaceEntry) -> Result<Keyspace, String> {
         };
         keyspace.patterns.insert(pattern.name.clone(), Arc::new(pattern));
     }
+    keyspace.notes = entry.notes.into_iter().map(note).collect();
     Ok(keyspace)
+}
+
+fn note(entry: NoteEntry) -> Note {
+    let target = match entry.on {
+        NotedEntry::Keyspace => NoteTarget::Keyspace,
+        NotedEntry::Table => NoteTarget::Table(entry.name),
+        NotedEntry::Column => NoteTarget::Column(entry.name, entry.part),
+        NotedEntry::Type => NoteTarget::Type(entry.name),
+        NotedEntry::Field => NoteTarget::Field(entry.name, entry.part),
+    };
+    let kind = if entry.label { NoteKind::SecurityLabel } else { NoteKind::Comment };
+    Note { target, kind, text: entry.text }
 }
 
 /// Types may be written in any order; what a type names is read before it.

@@ -7,6 +7,7 @@ use crate::column::{Column, ColumnKind};
 use crate::foreign::{Foreign, ForeignStore};
 use crate::index::{Index, IndexKind, IndexPart};
 use crate::keyspace::{Keyspace, is_local_system_name};
+use crate::note::{Note, NoteKind, NoteTarget};
 use crate::table::Table;
 use crate::view::{View, ViewTest};
 use model::comparison::Comparison;
@@ -25,7 +26,8 @@ pub(super) fn document(catalogue: &Catalogue) -> Document {
 /// The oldest format that can say what is in the catalogue.
 fn format(catalogue: &Catalogue) -> u32 {
     let is_projection = |table: &Table| table.view.as_ref().is_some_and(|view| view.projection.is_some());
-    if catalogue.tables().any(|table| table.is_checked()) {
+    let is_noted = catalogue.keyspaces.values().any(|keyspace| !keyspace.notes.is_empty());
+    if is_noted || catalogue.tables().any(|table| table.is_checked()) {
         FORMAT
     } else if catalogue.tables().any(|table| table.foreign.is_some() || is_projection(table)) {
         FORMAT_WITH_DIALECTS
@@ -64,7 +66,20 @@ fn keyspace_entry(keyspace: &Keyspace) -> KeyspaceEntry {
             .map(|t| table_entry(t))
             .collect(),
         patterns: patterns.collect(),
+        notes: keyspace.notes.iter().map(note_entry).collect(),
     }
+}
+
+fn note_entry(note: &Note) -> NoteEntry {
+    let (on, name, part) = match &note.target {
+        NoteTarget::Keyspace => (NotedEntry::Keyspace, "", ""),
+        NoteTarget::Table(name) => (NotedEntry::Table, name.as_str(), ""),
+        NoteTarget::Column(name, part) => (NotedEntry::Column, name.as_str(), part.as_str()),
+        NoteTarget::Type(name) => (NotedEntry::Type, name.as_str(), ""),
+        NoteTarget::Field(name, part) => (NotedEntry::Field, name.as_str(), part.as_str()),
+    };
+    let label = note.kind == NoteKind::SecurityLabel;
+    NoteEntry { on, name: name.into(), part: part.into(), label, text: note.text.clone() }
 }
 
 fn table_entry(table: &Table) -> TableEntry {

@@ -13,4 +13,5 @@ mod logins;
 mod patterns;
 mod prepared;
 mod traces;
+mod transactions;
 mod values;

@@ -115,6 +115,7 @@ fn catalogue(table: &Table) -> Catalogue {
         tables: [(table.name.clone(), Arc::new(table.clone()))].into(),
         types: Default::default(),
         patterns: Default::default(),
+        notes: Vec::new(),
     };
     let mut catalogue = Catalogue::empty();
     catalogue.keyspaces.insert("ks".into(), Arc::new(keyspace));

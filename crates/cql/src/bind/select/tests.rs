@@ -83,6 +83,7 @@ fn catalogue() -> Catalogue {
         tables: [(table.name.clone(), Arc::new(table))].into(),
         types: Default::default(),
         patterns: Default::default(),
+        notes: Vec::new(),
     };
     let mut catalogue = Catalogue::empty();
     catalogue.keyspaces.insert("ks".into(), Arc::new(keyspace));
