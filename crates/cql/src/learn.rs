@@ -82,6 +82,7 @@ fn take(
             | Statement::Update(_)
             | Statement::Delete(_)
             | Statement::Batch(_)
+            | Statement::Transaction(_)
     );
     if is_rows {
         return Prepared::new(scope, text, 0)

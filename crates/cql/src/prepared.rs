@@ -13,7 +13,7 @@ use crate::shape::{Shaped, shapes};
 use cql_syntax::ast::{self, Statement};
 use md5::{Digest, Md5};
 use query::select::SelectPlan;
-use query::write::{BatchPlan, Keys, WritePlan};
+use query::write::{BatchPlan, Keys, Returned, TransactionPlan, WritePlan};
 use query::{ColumnSpec, QueryError};
 use rt::Clock;
 use schema::Table;
@@ -31,6 +31,7 @@ pub enum Plan {
     Analyze(Box<AnalyzePlan>),
     Role(Box<RolePlan>),
     Job(crate::jobs::JobPlan),
+    Transaction(Box<TransactionPlan>),
 }
 
 /// See the module.
@@ -94,6 +95,7 @@ impl Prepared {
             .into();
         let columns: Arc<[ColumnSpec]> = match &plan {
             Plan::Select(select) => select.columns.clone(),
+            Plan::Transaction(plan) => plan.columns().unwrap_or_else(|| Arc::new([])),
             _ => Arc::new([]),
         };
         let qualified = is_qualified(&parsed.statement);
@@ -194,6 +196,9 @@ pub(crate) fn bind_plan(
         Statement::Update(update) => write(bind::write::bind_update(scope, update, markers)?),
         Statement::Delete(delete) => write(bind::write::bind_delete(scope, delete, markers)?),
         Statement::Batch(batch) => Plan::Batch(bind::write::bind_batch(scope, batch, markers)?),
+        Statement::Transaction(transaction) => {
+            Plan::Transaction(Box::new(bind::transaction::bind(scope, transaction, markers)?))
+        }
         Statement::Use(keyspace) => Plan::Use(keyspace.as_str().into()),
         Statement::Describe(describe) => Plan::Describe(Box::new(describe.clone())),
         Statement::Explain(explain) => {
@@ -230,28 +235,45 @@ fn tables(plan: &Plan) -> Vec<Arc<Table>> {
         Plan::Write(plan) => vec![plan.table.clone()],
         Plan::Batch(batch) => batch.statements.iter().map(|s| s.table.clone()).collect(),
         Plan::Analyze(plan) => plan.inner.tables.clone(),
+        Plan::Transaction(plan) => {
+            let reads = transaction_reads(plan).map(|select| select.table.clone());
+            reads.chain(plan.writes.iter().map(|write| write.table.clone())).collect()
+        }
         _ => Vec::new(),
     }
+}
+
+/// The SELECTs of a transaction, the one that answers last.
+pub(crate) fn transaction_reads(plan: &TransactionPlan) -> impl Iterator<Item = &SelectPlan> {
+    let returned = match &plan.returning {
+        Returned::Rows(select) => Some(&**select),
+        _ => None,
+    };
+    plan.lets.iter().chain(returned)
 }
 
 fn partition_markers(plan: &Plan) -> Vec<u16> {
     let found: Option<Vec<u16>> = match plan {
         Plan::Select(select) => select.restrictions.partition_markers(),
         Plan::Write(plan) => write_partition_markers(plan).into_iter().collect(),
-        Plan::Batch(batch) => batch_partition_markers(batch),
+        Plan::Batch(batch) => batch_partition_markers(&batch.statements),
+        Plan::Transaction(plan) if plan.writes.is_empty() => {
+            transaction_reads(plan).last().and_then(|select| select.restrictions.partition_markers())
+        }
+        Plan::Transaction(plan) => batch_partition_markers(&plan.writes),
         _ => None,
     };
     found.unwrap_or_default()
 }
 
 /// In a batch on one table the last marker for each key column counts, as in Cassandra.
-fn batch_partition_markers(batch: &BatchPlan) -> Option<Vec<u16>> {
-    let first = batch.statements.first()?;
-    if batch.statements.iter().any(|s| s.table.id != first.table.id) {
+fn batch_partition_markers(statements: &[Arc<WritePlan>]) -> Option<Vec<u16>> {
+    let first = statements.first()?;
+    if statements.iter().any(|s| s.table.id != first.table.id) {
         return None;
     }
     let mut last: Vec<Option<u16>> = vec![None; first.table.partition_key.len()];
-    for statement in &batch.statements {
+    for statement in statements {
         for (slot, marker) in last.iter_mut().zip(write_partition_markers(statement)) {
             *slot = marker.or(*slot);
         }

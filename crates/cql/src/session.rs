@@ -179,6 +179,7 @@ impl<S: Store> Dialect<S> {
                 let values = vec![ctx.request.values; batch.statements.len()];
                 rows_or_void(batch.execute(&ctx, &values).await?)
             }
+            Plan::Transaction(plan) => rows_or_void(plan.execute(&ctx, sight == roles::Sight::Clear).await?),
             Plan::Use(keyspace) => self.use_keyspace(keyspace)?,
             Plan::Ddl(plan) => self.ddl(session, &ctx, plan).await?,
             Plan::Describe(statement) => {

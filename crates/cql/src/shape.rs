@@ -5,7 +5,8 @@ use crate::prepared::Plan;
 use cql_syntax::ast::{self, ExprKind, Literal, Modification, Relation, RelationOp, Statement, Subject};
 use database::shape::{Class, How, Limit, Order, Shape, Verb};
 use model::types::quote_identifier;
-use query::write::{Keys, WritePlan};
+use query::select::SelectPlan;
+use query::write::{Keys, Returned, TransactionPlan, WritePlan};
 use schema::Table;
 
 /// A statement, or one of a batch, as traffic and patterns know it.
@@ -60,8 +61,41 @@ pub fn shapes(statement: &Statement, plan: &Plan) -> Vec<Shaped> {
             }
             found
         }
+        (Statement::Transaction(transaction), Plan::Transaction(plan)) => transacted(transaction, plan),
         _ => Vec::new(),
     }
+}
+
+/// What the statements of a transaction do, each for itself.
+fn transacted(transaction: &ast::Transaction, plan: &TransactionPlan) -> Vec<Shaped> {
+    let mut found: Vec<Shaped> = Vec::new();
+    let mut add = |all: Vec<Shaped>| {
+        for shaped in all {
+            if found.len() < SHAPES_MAX && found.iter().all(|known| known.shape != shaped.shape) {
+                found.push(shaped);
+            }
+        }
+    };
+    let read = |tree: &ast::Select, plan: &SelectPlan| {
+        shapes(&Statement::Select(Box::new(tree.clone())), &Plan::Select(Box::new(plan.clone())))
+    };
+    for (tree, plan) in transaction.lets.iter().zip(&plan.lets) {
+        add(read(&tree.select, plan));
+    }
+    if let (Some(ast::Returning::Select(tree)), Returned::Rows(plan)) =
+        (&transaction.returning, &plan.returning)
+    {
+        add(read(tree, plan));
+    }
+    for (tree, write) in transaction.writes.iter().zip(&plan.writes) {
+        let tree = match tree {
+            Modification::Insert(insert) => Tree::Insert(insert),
+            Modification::Update(update) => Tree::Update(update),
+            Modification::Delete(delete) => Tree::Delete(delete),
+        };
+        add(vec![modification(write, tree)]);
+    }
+    found
 }
 
 fn shape(

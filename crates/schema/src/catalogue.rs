@@ -47,7 +47,7 @@ impl Catalogue {
     /// This catalogue with one keyspace put in place of its namesake.
     pub fn with_keyspace(&self, keyspace: Keyspace) -> Catalogue {
         let mut next = self.clone();
-        next.keyspaces.insert(keyspace.name.clone(), Arc::new(keyspace));
+        next.keyspaces.insert(keyspace.name.clone(), Arc::new(keyspace.without_stale_notes()));
         next
     }
 }

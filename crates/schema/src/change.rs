@@ -6,6 +6,7 @@
 use crate::foreign::NewForeign;
 use crate::function::{UserAggregate, UserFunction};
 use crate::index::IndexPart;
+use crate::note::{NoteKind, NoteTarget};
 use crate::properties::Properties;
 use crate::view::ViewRestriction;
 use model::constraint::Constraint;
@@ -30,6 +31,8 @@ pub enum Change {
         if_exists: bool,
     },
     CreateTable(Box<NewTable>),
+    CopyTable(Box<TableLike>),
+    SetNote(Box<NewNote>),
     AlterTable {
         keyspace: String,
         name: String,
@@ -140,6 +143,28 @@ pub struct NewTable {
     pub foreign: Option<NewForeign>,
     /// WITH COMPACT STORAGE
     pub is_compact: bool,
+}
+
+/// A table with the shape of another.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TableLike {
+    pub keyspace: String,
+    pub name: String,
+    pub if_not_exists: bool,
+    pub source_keyspace: String,
+    pub source: String,
+    pub with_indexes: bool,
+    pub properties: Properties,
+}
+
+/// A comment or a security label; without a text the one that is there goes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewNote {
+    pub keyspace: String,
+    pub target: NoteTarget,
+    pub kind: NoteKind,
+    pub provider: Option<String>,
+    pub text: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -2,6 +2,7 @@
 
 use crate::function::{UserAggregate, UserFunction};
 use crate::index::Index;
+use crate::note::Note;
 use crate::pattern::AccessPattern;
 use crate::table::Table;
 use model::types::UdtType;
@@ -26,6 +27,8 @@ pub struct Keyspace {
     /// By name, then by the types of the arguments.
     pub functions: Vec<Arc<UserFunction>>,
     pub aggregates: Vec<Arc<UserAggregate>>,
+    /// In the order in which they were made.
+    pub notes: Vec<Note>,
 }
 
 impl Keyspace {
@@ -43,6 +46,7 @@ impl Keyspace {
             patterns: BTreeMap::new(),
             functions: Vec::new(),
             aggregates: Vec::new(),
+            notes: Vec::new(),
         }
     }
 

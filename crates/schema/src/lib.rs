@@ -17,6 +17,7 @@ mod function;
 mod index;
 mod json;
 mod keyspace;
+mod note;
 mod options;
 mod pattern;
 mod properties;
@@ -28,7 +29,7 @@ mod view;
 pub use catalogue::{Catalogue, FIRST_USER_TABLE_ID};
 pub use change::{
     Applied, Change, DropFunction, Effect, EffectKind, NewAggregate, NewColumn, NewFunction, NewIndex,
-    NewPattern, NewTable, NewView, Setting, TableAlteration, TargetKind, TypeAlteration,
+    NewNote, NewPattern, NewTable, NewView, Setting, TableAlteration, TableLike, TargetKind, TypeAlteration,
 };
 pub use column::{Column, ColumnKind, DroppedColumn};
 pub use compact::Compact;
@@ -39,6 +40,7 @@ pub use index::{Index, IndexKind, IndexPart};
 pub use keyspace::{
     Keyspace, is_local_system_name, is_replicated_system_name, is_system_name, is_virtual_system_name,
 };
+pub use note::{Note, NoteKind, NoteTarget};
 pub use options::{CompactionPlan, CompressionPlan, LimitPlan, TableOptions, java_double};
 pub use pattern::AccessPattern;
 pub use properties::{Properties, PropertyValue};

@@ -89,6 +89,13 @@ impl Deferred {
         }
     }
 
+    /// The outcome of arithmetic wins over what it was made of, whatever timestamp that has.
+    pub fn make_steady(&mut self) {
+        if let DeferredOp::Arithmetic { steady, .. } = &mut self.op {
+            *steady = true;
+        }
+    }
+
     /// Whether it counts on what the other statements of its batch make of the row.
     pub fn sees_its_batch(&self) -> bool {
         matches!(self.op, DeferredOp::CounterAdd(_) | DeferredOp::Arithmetic { steady: true, .. })

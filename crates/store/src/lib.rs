@@ -32,7 +32,7 @@ pub use index::IndexConfig;
 pub use model::comparison::Comparison;
 pub use mutation::Mutation;
 pub use read::{Flow, Partitions, Position, Read, ReadEnd, ReadOutcome, Sink, Slice};
-pub use transaction::{Decide, Horizon, Moment, Transaction, WantedRow};
+pub use transaction::{Decide, Horizon, Moment, Stamped, Transaction, WantedRow};
 pub use view::ViewConfig;
 
 use std::future::Future;
@@ -145,6 +145,18 @@ pub trait Store: 'static {
         _key: &model::key::PartitionKey,
     ) -> Option<(u64, u64, PartitionLimit)> {
         None
+    }
+
+    /// Keeps conditional commits and other exclusive work away from these partitions, lets `work` read and decide, and commits the
+    /// mutations that it returns as one record: serializable with whatever takes the same locks, durable when it returns `Ok`.
+    /// Mutations go to the named partitions only and are stamped provisionally; the store shifts them to its ballot.
+    fn exclusively<T, E: From<StoreError>>(
+        &self,
+        _partitions: Vec<(TableId, model::key::PartitionKey)>,
+        _stamped: Stamped,
+        _work: impl AsyncFnOnce() -> Result<(T, Vec<Mutation>), E>,
+    ) -> impl Future<Output = Result<T, E>> {
+        std::future::ready(Err(StoreError::Invalid("this store has no transactions".into()).into()))
     }
 
     /// How far transactions have got, for readers that must miss none of them.

@@ -57,6 +57,13 @@ pub trait Decide: Send + 'static {
     ) -> Result<(Self::Outcome, Vec<Mutation>), StoreError>;
 }
 
+/// What the mutations of exclusive work are stamped with until they have their ballot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamped {
+    pub provisional_timestamp: i64,
+    pub now_seconds: u32,
+}
+
 /// How far transactions have got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Horizon {

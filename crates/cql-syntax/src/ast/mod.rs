@@ -10,6 +10,7 @@ mod function;
 mod index;
 mod keyspace;
 mod name;
+mod note;
 mod pattern;
 mod projection;
 mod property;
@@ -17,6 +18,7 @@ mod relation;
 mod role;
 mod select;
 mod table;
+mod transaction;
 mod types;
 mod write;
 
@@ -29,6 +31,7 @@ pub use function::{
 pub use index::{CreateIndex, IndexTarget, IndexTargetKind};
 pub use keyspace::{AlterKeyspace, CreateKeyspace, DropKeyspace, DropNamed};
 pub use name::{Ident, QualifiedName, Text};
+pub use note::{CopyTable, NoteObject, SetNote};
 pub use pattern::{AlterPattern, CreatePattern, Explain};
 pub use projection::{CheckProjection, JobOrder, OrderJob};
 pub use property::{MapEntry, Property, PropertyValue};
@@ -38,11 +41,12 @@ pub use role::{
     ListRoles, Permission, Permissions, Resource, RevokePermissions, RevokeRole, RoleKeyword, RoleOption,
     RoleOptionKind, Secret,
 };
-pub use select::{Ordering, Select, Selection, Selector};
+pub use select::{IndexHints, Ordering, Select, Selection, Selector};
 pub use table::{
     AlterTable, AlterType, AlterView, ClusteringItem, ColumnDef, ColumnMask, CreateTable, CreateType,
     CreateView, FieldDef, PrimaryKey, Rename, SortOrder, TableChange, TableOption, TypeChange,
 };
+pub use transaction::{Let, Place, REFERENCE_BASE, Reference, Returning, Transaction, TransactionCondition};
 pub use types::{DataType, NativeType, TypeKind};
 pub use write::{
     Assignment, AssignmentOp, Batch, BatchKind, Condition, Delete, Insert, InsertSource, Modification,
@@ -71,6 +75,7 @@ pub enum Statement {
     Update(Box<Update>),
     Delete(Box<Delete>),
     Batch(Batch),
+    Transaction(Box<Transaction>),
     /// `USE keyspace`
     Use(Ident),
     /// `TRUNCATE [TABLE] table`
@@ -81,6 +86,8 @@ pub enum Statement {
     DropKeyspace(DropKeyspace),
 
     CreateTable(Box<CreateTable>),
+    CopyTable(Box<CopyTable>),
+    SetNote(Box<SetNote>),
     AlterTable(AlterTable),
     DropTable(DropNamed),
 

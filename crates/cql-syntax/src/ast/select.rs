@@ -27,7 +27,16 @@ pub struct Select {
     pub bypass_cache: bool,
     /// `USING TIMEOUT t` (ScyllaDB): a duration literal or a marker.
     pub timeout: Option<Expr>,
+    /// `WITH included_indexes = {...} AND excluded_indexes = {...}`
+    pub hints: Option<IndexHints>,
     pub span: Span,
+}
+
+/// Which indexes must and must not be used.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct IndexHints {
+    pub included: Vec<Ident>,
+    pub excluded: Vec<Ident>,
 }
 
 /// What is selected.

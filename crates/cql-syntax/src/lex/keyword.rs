@@ -73,6 +73,8 @@ keywords! {
         Superusers "superusers", Tables "tables" "columnfamilies", Timeout "timeout", Trigger "trigger",
         Tuple "tuple", Type "type", Types "types", Unmask "unmask", Unset "unset", User "user", Users "users",
         Values "values", Vector "vector",
+        Comment "comment", Commit "commit", End "end", Field "field", Indexes "indexes", Label "label", Let "let",
+        Security "security", Then "then", Transaction "transaction",
     }
     NativeType {
         Ascii "ascii", Bigint "bigint", Blob "blob", Boolean "boolean", Counter "counter", Date "date",

@@ -50,7 +50,7 @@ impl Parser<'_> {
         Ok(ColumnCheck { kind, span: self.since(start) })
     }
 
-    fn comparison(&mut self) -> Option<RelationOp> {
+    pub fn comparison(&mut self) -> Option<RelationOp> {
         let op = match self.kind() {
             TokenKind::Eq => RelationOp::Eq,
             TokenKind::Ne => RelationOp::Ne,

@@ -1,6 +1,6 @@
 //! The parser's state: a position among the tokens, the markers seen so far, limits; and how errors are worded.
 
-use crate::ast::BindMarker;
+use crate::ast::{BindMarker, Reference};
 use crate::error::SyntaxError;
 use crate::lex::{Fault, Keyword, Token, TokenKind};
 use crate::span::{LineIndex, Position, Span};
@@ -19,6 +19,8 @@ pub(super) struct Parser<'a> {
     pub tokens: Vec<Token>,
     pub at: usize,
     pub markers: Vec<BindMarker>,
+    /// Present inside a transaction: what terms name of its LETs.
+    pub references: Option<Vec<Reference>>,
     pub depth: u32,
     pub operators: u32,
     /// Present when parsing a script: errors inside a batch are collected here, and the batch goes on.
@@ -34,6 +36,7 @@ impl<'a> Parser<'a> {
             tokens,
             at: 0,
             markers: Vec::new(),
+            references: None,
             depth: 0,
             operators: 0,
             collected: None,
@@ -203,7 +206,7 @@ impl<'a> Parser<'a> {
         SyntaxError { span, line, column, message: message.into() }
     }
 
-    fn position(&self, span: Span) -> Position {
+    pub fn position(&self, span: Span) -> Position {
         match &self.lines {
             Some(lines) => lines.position(self.text, span.start),
             None => span.position(self.text),

@@ -183,6 +183,9 @@ impl Parser<'_> {
         if self.is_at(1, TokenKind::Dot) && self.is_at(3, TokenKind::LeftParen) {
             return self.call(names);
         }
+        if let Some(reference) = self.reference_term().filter(|_| names == Names::None) {
+            return reference;
+        }
         match names {
             Names::Columns => Ok(ExprKind::Column(self.name("a column")?)),
             Names::None => Err(self.not_a_value(names)),

@@ -3,7 +3,7 @@
 use super::expr::Names;
 use super::name::is_name;
 use super::{Parse, Parser};
-use crate::ast::{Expr, ExprKind, Literal, Ordering, Select, Selection, Selector, SortOrder};
+use crate::ast::{Expr, ExprKind, IndexHints, Literal, Ordering, Select, Selection, Selector, SortOrder};
 use crate::lex::{Keyword, TokenKind};
 
 impl Parser<'_> {
@@ -28,6 +28,18 @@ impl Parser<'_> {
         let allow_filtering = self.allow_filtering()?;
         let bypass_cache = self.eat_words(&[Keyword::Bypass, Keyword::Cache]);
         let timeout = self.select_timeout()?;
+        // WITH may also begin what follows a SELECT, as in an access pattern.
+        let hint = self.text_of(self.token_at(1)).to_ascii_lowercase();
+        let has_hints =
+            self.is_word(Keyword::With) && matches!(hint.as_str(), "included_indexes" | "excluded_indexes");
+        let hints = match has_hints {
+            true => {
+                self.bump();
+                self.index_hints()?
+            }
+            false => IndexHints::default(),
+        };
+        let hints = (hints != IndexHints::default()).then_some(hints);
         Ok(Select {
             json,
             distinct,
@@ -41,8 +53,40 @@ impl Parser<'_> {
             allow_filtering,
             bypass_cache,
             timeout,
+            hints,
             span: self.since(start),
         })
+    }
+
+    fn index_hints(&mut self) -> Parse<IndexHints> {
+        let mut hints = IndexHints::default();
+        let mut seen: Vec<String> = Vec::new();
+        loop {
+            let option = self.name("included_indexes or excluded_indexes")?;
+            let slot = match option.name.as_str() {
+                "included_indexes" => &mut hints.included,
+                "excluded_indexes" => &mut hints.excluded,
+                _ => {
+                    return Err(
+                        self.no_viable("a SELECT has the options included_indexes and excluded_indexes")
+                    );
+                }
+            };
+            if seen.contains(&option.name) {
+                let message = format!("Multiple definitions for property '{}'", option.name);
+                return Err(self.refused(option.span, message));
+            }
+            self.expect(TokenKind::Eq, "after the option")?;
+            self.expect(TokenKind::LeftBrace, "before the names of indexes")?;
+            if !self.is(TokenKind::RightBrace) {
+                *slot = self.comma_list(|parser| parser.name("the name of an index"))?;
+            }
+            self.expect(TokenKind::RightBrace, "after the names of indexes")?;
+            seen.push(option.name);
+            if !self.eat_word(Keyword::And) {
+                return Ok(hints);
+            }
+        }
     }
 
     /// JSON or DISTINCT, unless it is a column here: both may be names.

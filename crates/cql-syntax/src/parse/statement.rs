@@ -37,6 +37,9 @@ impl Parser<'_> {
             Keyword::Insert => Statement::Insert(Box::new(self.insert()?)),
             Keyword::Update => Statement::Update(Box::new(self.update()?)),
             Keyword::Delete => Statement::Delete(Box::new(self.delete()?)),
+            Keyword::Begin if self.is_word_at(1, Keyword::Transaction) => {
+                Statement::Transaction(Box::new(self.transaction()?))
+            }
             Keyword::Begin => Statement::Batch(self.batch()?),
             Keyword::Use
             | Keyword::Truncate
@@ -54,6 +57,8 @@ impl Parser<'_> {
             | Keyword::Repair
             | Keyword::Pause
             | Keyword::Resume
+            | Keyword::Comment
+            | Keyword::Security
             | Keyword::Cancel => {
                 self.bump();
                 self.statement_after(keyword)?
@@ -82,6 +87,8 @@ impl Parser<'_> {
             Keyword::Resume => Ok(Statement::OrderJob(self.order_job(JobOrder::Resume)?)),
             Keyword::Cancel => Ok(Statement::OrderJob(self.order_job(JobOrder::Cancel)?)),
             Keyword::Explain => Ok(Statement::Explain(self.explain()?)),
+            Keyword::Comment => Ok(Statement::SetNote(Box::new(self.set_note(false)?))),
+            Keyword::Security => Ok(Statement::SetNote(Box::new(self.set_note(true)?))),
             _ => Ok(Statement::Describe(self.describe()?)),
         }
     }
@@ -125,7 +132,7 @@ impl Parser<'_> {
             Keyword::Aggregate => Statement::CreateAggregate(Box::new(self.create_aggregate(or_replace)?)),
             _ if or_replace => return Err(self.only_functions_are_replaced(before)),
             Keyword::Keyspace | Keyword::Schema => Statement::CreateKeyspace(self.create_keyspace()?),
-            Keyword::Table => Statement::CreateTable(Box::new(self.create_table()?)),
+            Keyword::Table => self.create_table_or_copy()?,
             Keyword::Type => Statement::CreateType(self.create_type()?),
             Keyword::Index => Statement::CreateIndex(Box::new(self.create_index(false)?)),
             Keyword::Custom => {

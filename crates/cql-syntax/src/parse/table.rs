@@ -5,14 +5,21 @@ use super::property::Words;
 use super::{Parse, Parser};
 use crate::ast::{
     AlterTable, AlterType, ClusteringItem, ColumnDef, ColumnMask, CreateTable, CreateType, FieldDef, Ident,
-    PrimaryKey, Property, QualifiedName, Rename, TableChange, TableOption, TypeChange,
+    PrimaryKey, Property, QualifiedName, Rename, Statement, TableChange, TableOption, TypeChange,
 };
 use crate::lex::{Keyword, TokenKind};
 
 impl Parser<'_> {
-    pub fn create_table(&mut self) -> Parse<CreateTable> {
+    pub fn create_table_or_copy(&mut self) -> Parse<Statement> {
         let if_not_exists = self.if_not_exists()?;
         let name = self.table_name()?;
+        Ok(match self.eat_word(Keyword::Like) {
+            true => Statement::CopyTable(Box::new(self.copy_table(if_not_exists, name)?)),
+            false => Statement::CreateTable(Box::new(self.create_table(if_not_exists, name)?)),
+        })
+    }
+
+    fn create_table(&mut self, if_not_exists: bool, name: QualifiedName) -> Parse<CreateTable> {
         self.expect(TokenKind::LeftParen, "before the columns of the table")?;
         let mut columns = Vec::new();
         let mut primary_keys = Vec::new();

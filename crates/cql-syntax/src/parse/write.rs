@@ -129,7 +129,8 @@ impl Parser<'_> {
     /// Behind `c`: `= value`, `= value + c`, `= c + value`, `= c - value`, `= c -3`.
     fn column_assignment(&mut self, column: &Ident) -> Parse<(AssignmentOp, Expr)> {
         self.bump();
-        if self.is_column_at(0) {
+        let is_reference = self.references.is_some() && self.is_at(1, TokenKind::Dot);
+        if self.is_column_at(0) && !is_reference {
             let other = self.name("a column")?;
             let (op, sign) = match self.kind() {
                 TokenKind::Plus => (AssignmentOp::Add, "+"),

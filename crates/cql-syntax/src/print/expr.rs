@@ -3,7 +3,7 @@
 use std::fmt::{Display, Formatter, Result};
 
 use super::{join, name, parenthesised};
-use crate::ast::{BinaryOp, BindMarker, Expr, ExprKind, Literal};
+use crate::ast::{BinaryOp, BindMarker, Expr, ExprKind, Literal, REFERENCE_BASE};
 use crate::quote;
 
 impl Display for Literal {
@@ -17,6 +17,11 @@ impl Display for Literal {
 
 impl Display for BindMarker {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        if self.index >= REFERENCE_BASE
+            && let Some(name) = &self.name
+        {
+            return f.write_str(&name.name);
+        }
         match &self.name {
             Some(name) => write!(f, ":{name}"),
             None => f.write_str("?"),

@@ -11,12 +11,14 @@ mod describe;
 mod expr;
 mod function;
 mod name;
+mod note;
 mod property;
 mod relation;
 mod role;
 mod select;
 mod statement;
 mod table;
+mod transaction;
 mod types;
 mod write;
 

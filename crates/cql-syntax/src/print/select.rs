@@ -40,6 +40,16 @@ impl Display for Select {
         if let Some(timeout) = &self.timeout {
             write!(f, " USING TIMEOUT {timeout}")?;
         }
+        if let Some(hints) = &self.hints {
+            let named = [("included_indexes", &hints.included), ("excluded_indexes", &hints.excluded)];
+            let mut word = " WITH ";
+            for (option, names) in named.iter().filter(|(_, names)| !names.is_empty()) {
+                write!(f, "{word}{option} = {{")?;
+                join(f, names, ", ")?;
+                f.write_str("}")?;
+                word = " AND ";
+            }
+        }
         Ok(())
     }
 }

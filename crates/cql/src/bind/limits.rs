@@ -35,6 +35,10 @@ pub fn check(statement: &Statement) -> Result<(), QueryError> {
             at_most(batch.statements.len(), STATEMENTS_MAX, "statements")?;
             batch.statements.iter().try_for_each(modification)
         }
+        Statement::Transaction(transaction) => {
+            at_most(transaction.lets.len() + transaction.writes.len(), STATEMENTS_MAX, "statements")?;
+            transaction.writes.iter().try_for_each(modification)
+        }
         Statement::CreateView(view) => relations(&view.relations),
         _ => Ok(()),
     }

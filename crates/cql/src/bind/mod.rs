@@ -10,6 +10,7 @@ pub mod limits;
 pub mod markers;
 pub mod restrictions;
 pub mod select;
+pub mod transaction;
 pub mod types;
 pub mod write;
 

@@ -8,12 +8,14 @@ use super::properties::properties;
 use super::table::{columns, new_table};
 use super::view::{self, new_view};
 use crate::bind::{Scope, types};
-use cql_syntax::ast::{self, IndexTargetKind, Rename, Statement, TableChange, TypeChange, TypeKind};
+use cql_syntax::ast::{
+    self, IndexTargetKind, NoteObject, Rename, Statement, TableChange, TypeChange, TypeKind,
+};
 use model::types::DataType;
 use query::QueryError;
 use schema::{
-    Catalogue, Change, IndexPart, NewIndex, NewPattern, Table, TableAlteration, TypeAlteration,
-    is_system_name,
+    Catalogue, Change, IndexPart, NewIndex, NewNote, NewPattern, NoteKind, NoteTarget, Table,
+    TableAlteration, TableLike, TypeAlteration, is_system_name,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -57,6 +59,16 @@ pub(super) fn change(plan: &DdlPlan, catalogue: &Catalogue) -> Result<Change, Qu
             alteration: table_alteration(scope, &keyspace, s)?,
             keyspace,
         },
+        Statement::CopyTable(s) => Change::CopyTable(Box::new(TableLike {
+            name: s.name.as_str().into(),
+            if_not_exists: s.if_not_exists,
+            source_keyspace: s.source.keyspace_str().map_or_else(|| keyspace.clone(), str::to_string),
+            source: s.source.as_str().into(),
+            with_indexes: s.with_indexes,
+            properties: properties(&s.properties)?,
+            keyspace,
+        })),
+        Statement::SetNote(s) => Change::SetNote(Box::new(note(keyspace, s))),
         Statement::DropTable(s) => {
             Change::DropTable { keyspace, name: s.name.as_str().into(), if_exists: s.if_exists }
         }
@@ -116,6 +128,24 @@ pub(super) fn change(plan: &DdlPlan, catalogue: &Catalogue) -> Result<Change, Qu
         }
         _ => return Err(QueryError::invalid("This is not a schema statement")),
     })
+}
+
+fn note(keyspace: String, note: &ast::SetNote) -> NewNote {
+    let text = |name: &str| name.to_string();
+    let target = match &note.object {
+        NoteObject::Keyspace(_) => NoteTarget::Keyspace,
+        NoteObject::Table(name) => NoteTarget::Table(text(name.as_str())),
+        NoteObject::Column(of, column) => NoteTarget::Column(text(of.as_str()), text(column.as_str())),
+        NoteObject::Type(name) => NoteTarget::Type(text(name.as_str())),
+        NoteObject::Field(of, field) => NoteTarget::Field(text(of.as_str()), text(field.as_str())),
+    };
+    NewNote {
+        keyspace,
+        target,
+        kind: if note.is_label { NoteKind::SecurityLabel } else { NoteKind::Comment },
+        provider: note.provider.as_ref().map(|provider| text(provider.as_str())),
+        text: note.text.as_ref().map(|text| text.value.to_string()),
+    }
 }
 
 fn new_index(keyspace: String, create: &ast::CreateIndex) -> Result<NewIndex, QueryError> {

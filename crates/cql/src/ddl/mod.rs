@@ -29,7 +29,7 @@ pub(crate) use review::bind_fault;
 pub(crate) use table::new_table;
 
 use crate::bind::Scope;
-use cql_syntax::ast::{QualifiedName, Statement};
+use cql_syntax::ast::{Ident, NoteObject, QualifiedName, Statement};
 use database::builds::{self, Build, Ended};
 use database::catalogue::SharedCatalogue;
 use query::QueryError;
@@ -93,12 +93,23 @@ pub fn bind(scope: Scope<'_>, statement: &Statement) -> Result<DdlPlan, QueryErr
         Statement::CreateKeyspace(s) => s.name.as_str().to_string(),
         Statement::AlterKeyspace(s) => s.name.as_str().to_string(),
         Statement::DropKeyspace(s) => s.name.as_str().to_string(),
+        Statement::SetNote(s) if matches!(s.object, NoteObject::Keyspace(_)) => match &s.object {
+            NoteObject::Keyspace(name) => name.as_str().to_string(),
+            _ => String::new(),
+        },
         other => {
             let name = named(other).ok_or_else(|| QueryError::invalid("This is not a schema statement"))?;
             scope.keyspace_name(name.keyspace_str())?.to_string()
         }
     };
-    let plan = DdlPlan { keyspace, statement: statement.clone(), text: String::new() };
+    let mut statement = statement.clone();
+    if let Statement::CopyTable(copy) = &mut statement
+        && copy.source.keyspace.is_none()
+    {
+        let own = scope.keyspace_name(None)?;
+        copy.source.keyspace = Some(Ident { name: own.to_string(), span: Default::default() });
+    }
+    let plan = DdlPlan { keyspace, statement, text: String::new() };
     build::check_text(&plan)?;
     Ok(plan)
 }
@@ -108,6 +119,14 @@ fn named(statement: &Statement) -> Option<&QualifiedName> {
     Some(match statement {
         Statement::Truncate(name) => name,
         Statement::CreateTable(s) => &s.name,
+        Statement::CopyTable(s) => &s.name,
+        Statement::SetNote(s) => match &s.object {
+            NoteObject::Keyspace(_) => return None,
+            NoteObject::Table(name)
+            | NoteObject::Column(name, _)
+            | NoteObject::Type(name)
+            | NoteObject::Field(name, _) => name,
+        },
         Statement::AlterTable(s) => &s.name,
         Statement::CreateType(s) => &s.name,
         Statement::AlterType(s) => &s.name,

@@ -5,8 +5,8 @@ use model::timeuuid;
 use model::types::UdtType;
 use schema::is_virtual_system_name;
 use schema::{
-    AccessPattern, Column, DroppedColumn, Index, IndexKind, Keyspace, Projection, Table, TableOptions, View,
-    java_double,
+    AccessPattern, Column, DroppedColumn, Index, IndexKind, Keyspace, NoteKind, NoteTarget, Projection,
+    Table, TableOptions, View, java_double,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -62,6 +62,26 @@ pub fn type_text(udt: &UdtType) -> String {
     let field = |f: &model::types::UdtField| format!("\n    {} {}", maybe_quote(&f.name), f.data_type);
     let fields: Vec<String> = udt.fields.iter().map(field).collect();
     format!("CREATE TYPE {}.{} ({}\n);", maybe_quote(&udt.keyspace), maybe_quote(&udt.name), fields.join(","))
+}
+
+/// The statement, and behind it what was said about the thing (by its name; empty for the keyspace) and its parts.
+pub(super) fn with_notes(keyspace: &Keyspace, name: &str, mut text: String) -> String {
+    for note in &keyspace.notes {
+        let place = maybe_quote(&keyspace.name);
+        let part = |of: &str, part: &str| format!("{place}.{}.{}", maybe_quote(of), maybe_quote(part));
+        let (thing, object) = match &note.target {
+            NoteTarget::Keyspace => ("", format!("KEYSPACE {place}")),
+            NoteTarget::Table(table) => (table.as_str(), format!("TABLE {place}.{}", maybe_quote(table))),
+            NoteTarget::Column(table, column) => (table.as_str(), format!("COLUMN {}", part(table, column))),
+            NoteTarget::Type(udt) => (udt.as_str(), format!("TYPE {place}.{}", maybe_quote(udt))),
+            NoteTarget::Field(udt, field) => (udt.as_str(), format!("FIELD {}", part(udt, field))),
+        };
+        let word = if note.kind == NoteKind::Comment { "COMMENT" } else { "SECURITY LABEL" };
+        if thing == name {
+            let _ = write!(text, "\n{word} ON {object} IS {};", quoted(&note.text));
+        }
+    }
+    text
 }
 
 pub fn pattern_text(keyspace: &str, pattern: &AccessPattern) -> String {

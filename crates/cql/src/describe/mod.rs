@@ -11,6 +11,7 @@ mod page;
 #[cfg(test)]
 mod tests;
 
+use create::with_notes;
 pub use create::{index_text, keyspace_text, pattern_text, table_text, type_text, view_text};
 
 use crate::bind::Scope;
@@ -169,7 +170,10 @@ impl<'a> Describer<'a> {
             DescribeTarget::Type(name) => {
                 let keyspace = place(name)?;
                 match keyspace.types.get(name.as_str()) {
-                    Some(udt) => Ok(vec![row(&keyspace.name, "type", &udt.name, type_text(udt))]),
+                    Some(udt) => {
+                        let text = with_notes(keyspace, &udt.name, type_text(udt));
+                        Ok(vec![row(&keyspace.name, "type", &udt.name, text)])
+                    }
                     None => missing("User defined type", name),
                 }
             }
@@ -230,7 +234,12 @@ impl<'a> Describer<'a> {
     fn whole(&self, keyspace: &Keyspace) -> Vec<Row> {
         let mut rows = vec![self.keyspace_row(keyspace)];
         let place = &keyspace.name;
-        rows.extend(keyspace.types_by_dependency().iter().map(|t| row(place, "type", &t.name, type_text(t))));
+        rows.extend(
+            keyspace
+                .types_by_dependency()
+                .iter()
+                .map(|t| row(place, "type", &t.name, with_notes(keyspace, &t.name, type_text(t)))),
+        );
         rows.extend(function::functions(keyspace).into_iter().map(|f| function::function_row(keyspace, f)));
         rows.extend(function::aggregates(keyspace).into_iter().map(|a| function::aggregate_row(keyspace, a)));
         for name in names(tables_of(keyspace)) {
@@ -241,7 +250,7 @@ impl<'a> Describer<'a> {
     }
 
     fn keyspace_row(&self, keyspace: &Keyspace) -> Row {
-        row(&keyspace.name, "keyspace", &keyspace.name, keyspace_text(keyspace))
+        row(&keyspace.name, "keyspace", &keyspace.name, with_notes(keyspace, "", keyspace_text(keyspace)))
     }
 
     /// A table, its indexes and its views, each by name without regard to case; a view alone.
@@ -249,7 +258,8 @@ impl<'a> Describer<'a> {
         if let Some(row) = self.view_row(table) {
             return vec![row];
         }
-        let mut rows = vec![row(&table.keyspace, "table", &table.name, table_text(table, self.internals))];
+        let text = with_notes(keyspace, &table.name, table_text(table, self.internals));
+        let mut rows = vec![row(&table.keyspace, "table", &table.name, text)];
         let mut indexes: Vec<&Index> = table.indexes.iter().collect();
         indexes.sort_by_key(|index| index.name.to_lowercase());
         rows.extend(indexes.into_iter().map(|index| index_row(table, index)));

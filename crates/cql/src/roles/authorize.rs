@@ -5,9 +5,9 @@
 use super::grants;
 use crate::bind::types::text_of;
 use crate::ddl::DdlPlan;
-use crate::prepared::{Plan, Prepared};
+use crate::prepared::{Plan, Prepared, transaction_reads};
 use crate::session::{Dialect, Session};
-use cql_syntax::ast::{AlterView, DropNamed, Statement};
+use cql_syntax::ast::{AlterView, DropNamed, NoteObject, Statement};
 use database::grants::{Grants, Permission, Resource};
 use query::QueryError;
 use query::select::SelectPlan;
@@ -37,6 +37,16 @@ pub async fn authorize<S: Store>(
             return writes(&*grants(dialect, role, now_micros).await?, std::slice::from_ref(plan));
         }
         Plan::Batch(batch) => return writes(&*grants(dialect, role, now_micros).await?, &batch.statements),
+        Plan::Transaction(plan) => {
+            let grants = grants(dialect, role, now_micros).await?;
+            let mut sight = writes(&grants, &plan.writes)?;
+            for read in transaction_reads(plan) {
+                if select(&grants, read)? == Sight::Masked {
+                    sight = Sight::Masked;
+                }
+            }
+            return Ok(sight);
+        }
         Plan::Ddl(plan) => ddl(&*grants(dialect, role, now_micros).await?, plan, &dialect.catalogue().1),
         Plan::Job(plan) => match plan.needs(dialect) {
             Some((permission, resource)) => {
@@ -123,10 +133,16 @@ fn ddl(grants: &Grants, plan: &DdlPlan, catalogue: &Catalogue) -> Result<(), Que
         Statement::CreateKeyspace(_) => (Permission::Create, Resource::Data),
         Statement::AlterKeyspace(_) => (Permission::Alter, Resource::Keyspace(keyspace())),
         Statement::DropKeyspace(_) => (Permission::Drop, Resource::Keyspace(keyspace())),
-        Statement::CreateTable(_) | Statement::CreateType(_) => {
+        Statement::CreateTable(_) | Statement::CopyTable(_) | Statement::CreateType(_) => {
             (Permission::Create, Resource::AllTables(keyspace()))
         }
         Statement::AlterTable(s) => (Permission::Alter, table(s.name.as_str())),
+        Statement::SetNote(s) => match &s.object {
+            NoteObject::Table(name) | NoteObject::Column(name, _) => {
+                (Permission::Alter, table(name.as_str()))
+            }
+            _ => (Permission::Alter, Resource::Keyspace(keyspace())),
+        },
         Statement::CreateIndex(s) => (Permission::Alter, table(s.table.as_str())),
         Statement::DropIndex(s) => {
             let indexed = catalogue.keyspace(&plan.keyspace).and_then(|k| k.index(s.name.as_str()));

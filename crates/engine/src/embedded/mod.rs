@@ -17,8 +17,8 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 use store::{
-    CasOutcome, Commit, ConditionalCommit, Decide, Horizon, PartitionLimit, Partitions, Read, ReadEnd,
-    ReadOutcome, Sink, Store, StoreError, TableConfig, TableId, Transaction,
+    CasOutcome, Commit, ConditionalCommit, Decide, Horizon, Mutation, PartitionLimit, Partitions, Read,
+    ReadEnd, ReadOutcome, Sink, Stamped, Store, StoreError, TableConfig, TableId, Transaction,
 };
 use tokio::sync::oneshot;
 
@@ -163,6 +163,16 @@ impl Store for EmbeddedStore {
             return self.shard.transact(transaction).await;
         }
         self.ask(owner, async move |shard| shard.transact(transaction).await).await?
+    }
+
+    async fn exclusively<T, E: From<StoreError>>(
+        &self,
+        partitions: Vec<(TableId, PartitionKey)>,
+        stamped: Stamped,
+        work: impl AsyncFnOnce() -> Result<(T, Vec<Mutation>), E>,
+    ) -> Result<T, E> {
+        self.count(true);
+        self.shard.exclusively(partitions, stamped, work).await
     }
 
     async fn horizon(&self) -> Result<Horizon, StoreError> {

@@ -9,6 +9,7 @@ mod begin;
 mod commits;
 mod compact;
 mod conditional;
+mod exclusive;
 mod flush;
 mod heat;
 mod holds;

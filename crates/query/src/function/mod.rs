@@ -7,6 +7,7 @@
 mod blob;
 mod collection;
 pub mod foreign;
+mod format;
 mod json;
 mod mask;
 mod number;
@@ -118,6 +119,7 @@ pub fn candidates(
         .or_else(|| collection::find(name, args))
         .or_else(|| vector::find(name, args))
         .or_else(|| mask::find(name, args))
+        .or_else(|| format::find(name, args))
 }
 
 /// The type of an argument that a function of any type must know.

@@ -32,6 +32,8 @@ pub struct Step {
 pub struct TupleRange {
     pub start: Option<RangeBound>,
     pub end: Option<RangeBound>,
+    /// NOT IN: tuples of so many columns that are left out.
+    pub except: Vec<(usize, Terms)>,
 }
 
 #[derive(Clone, Debug)]
@@ -176,6 +178,18 @@ impl TupleRange {
             let row = bound.item.evaluate(&Receiver::new(&|i| columns[i].name.to_string()), request, ids)?;
             slices = intersect(&slices, &half(columns, &row, bound.inclusive, side)?);
         }
+        for (count, terms) in &self.except {
+            let columns = &columns[..*count];
+            let rows = terms.evaluate(&Receiver::new(&|i| columns[i].name.to_string()), request, ids)?;
+            check_combinations(columns.iter().map(|c| &*c.name), rows.len())?;
+            let mut excluded = Vec::with_capacity(rows.len());
+            for row in &rows {
+                let mut prefix = Vec::new();
+                put_row(columns, row, &mut prefix)?;
+                excluded.push(Slice { end: after(&prefix), start: prefix });
+            }
+            slices = without(slices, union(excluded));
+        }
         Ok(slices)
     }
 }
@@ -237,6 +251,24 @@ fn union(mut slices: Vec<Slice>) -> Vec<Slice> {
         }
     }
     joined
+}
+
+/// The parts of ascending, disjoint intervals that are in none of the others, which are so too.
+fn without(slices: Vec<Slice>, excluded: Vec<Slice>) -> Vec<Slice> {
+    let mut left = Vec::with_capacity(slices.len() + excluded.len());
+    for mut slice in slices {
+        for hole in excluded
+            .iter()
+            .filter(|hole| hole.start < slice.end && hole.end > slice.start)
+            .collect::<Vec<_>>()
+        {
+            left.push(Slice { start: slice.start, end: hole.start.clone() });
+            slice = Slice { start: hole.end.clone(), end: slice.end };
+        }
+        left.push(slice);
+    }
+    left.retain(|slice| !slice.is_empty());
+    left
 }
 
 fn intersect(left: &[Slice], right: &[Slice]) -> Vec<Slice> {

@@ -44,7 +44,11 @@ impl PartitionRestriction {
         PartitionRestriction::Range(TokenRange::default())
     }
 
-    /// Whether a single partition is named by equalities.
+    /// Whether the partitions are named, and not found by a token or a scan.
+    pub fn names_keys(&self) -> bool {
+        matches!(self, PartitionRestriction::Keys { .. })
+    }
+
     /// Whether keys are named, and more than one: IN with several values, or with a marker that may hold several.
     pub fn names_several(&self) -> bool {
         matches!(self, PartitionRestriction::Keys { .. }) && !self.is_single()

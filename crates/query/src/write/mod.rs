@@ -15,6 +15,7 @@ mod json;
 mod lengths;
 mod plan;
 mod room;
+mod transaction;
 
 pub use batch::{BatchKind, BatchPlan};
 pub use conditional::commit as conditional_commit;
@@ -24,3 +25,4 @@ pub use plan::{
     Assignment, AssignmentKind, ConditionPlan, Conditions, ElementExpr, JsonSource, Keys, Masks, OperandExpr,
     WriteKind, WritePlan,
 };
+pub use transaction::{Found, Returned, TransactionPlan, TransactionTest};

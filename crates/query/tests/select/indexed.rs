@@ -81,7 +81,8 @@ fn statement(random: &mut Random, number: usize) -> SelectPlan {
             inclusive: true,
             null_is_least: false,
         };
-        clustering.range = Some(TupleRange { start: Some(bound(random.below(3))), end: Some(bound(3)) });
+        clustering.range =
+            Some(TupleRange { start: Some(bound(random.below(3))), end: Some(bound(3)), except: Vec::new() });
         static_rows = false;
     }
     if !distinct && random.one_in(3) {

@@ -35,7 +35,8 @@ pub(super) fn create(
     if asked.is_empty() {
         return Err(missing());
     }
-    let (replication, warnings) = replication::normalise(name, asked, None, &setting.data_center)?;
+    let (replication, mut warnings) = replication::normalise(name, asked, None, &setting.data_center)?;
+    warnings.extend(tablets_warning(properties));
     let mut keyspace = Keyspace::new(name, replication);
     set_plain(&mut keyspace, properties)?;
     let next = catalogue.with_keyspace(keyspace);
@@ -65,7 +66,8 @@ pub(super) fn alter(
         keyspace.replication = replication::normalise(name, asked, previous, &setting.data_center)?.0;
     }
     set_plain(&mut keyspace, properties)?;
-    let warnings = replication::warnings(name, &keyspace.replication);
+    let mut warnings = replication::warnings(name, &keyspace.replication);
+    warnings.extend(tablets_warning(properties));
     if keyspace == **before {
         return Ok(Applied { warnings, ..unchanged(catalogue) });
     }
@@ -89,21 +91,22 @@ pub(super) fn drop(catalogue: &Catalogue, name: &str, if_exists: bool) -> Result
 /// Everything about the properties that can be said without looking at the catalogue.
 fn check_properties(properties: &Properties) -> Result<(), SchemaError> {
     properties.only(&KNOWN)?;
-    // ScyllaDB's word for the older of its two ways to place rows, which is the only one here; nothing is kept of it.
-    if let Some(tablets) = properties.map("tablets")?
-        && !(tablets.len() == 1
-            && tablets.get("enabled").is_some_and(|value| value.eq_ignore_ascii_case("false")))
-    {
-        return Err(SchemaError::config(
-            "There are no tablets here: only tablets = {'enabled': false} is accepted",
-        ));
-    }
+    // ScyllaDB's words for how rows are placed; nothing is kept of them.
+    properties.map("tablets")?;
     match properties.map("replication")? {
         Some(map) if !map.is_empty() && !map.contains_key("class") => {
             Err(SchemaError::config("Missing replication strategy class"))
         }
         _ => Ok(()),
     }
+}
+
+/// What to tell about ScyllaDB's tablets, unless they are not wanted: then all is as asked.
+fn tablets_warning(properties: &Properties) -> Option<String> {
+    let tablets = properties.map("tablets").ok().flatten()?;
+    let unwanted = tablets.get("enabled").is_some_and(|value| value.eq_ignore_ascii_case("false"));
+    let text = "The option tablets has no effect: there are no tablets here; shards divide the token range";
+    (!unwanted).then(|| text.to_string())
 }
 
 fn set_plain(keyspace: &mut Keyspace, properties: &Properties) -> Result<(), SchemaError> {

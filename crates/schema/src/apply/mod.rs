@@ -8,9 +8,11 @@ mod index;
 mod keyspace;
 #[cfg(test)]
 mod limit_tests;
+mod note;
 mod pattern;
 mod table_alter;
 mod table_create;
+mod table_like;
 #[cfg(test)]
 mod tests;
 mod types;
@@ -35,6 +37,8 @@ impl Catalogue {
             }
             Change::DropKeyspace { name, if_exists } => keyspace::drop(self, name, *if_exists),
             Change::CreateTable(table) => table_create::create(self, table, setting),
+            Change::CopyTable(like) => table_like::create(self, like, setting),
+            Change::SetNote(note) => note::set(self, note),
             Change::AlterTable { keyspace, name, if_exists, alteration } => {
                 table_alter::alter(self, keyspace, name, *if_exists, alteration, setting)
             }

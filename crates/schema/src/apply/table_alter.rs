@@ -14,6 +14,7 @@ use crate::column::{ColumnKind, DroppedColumn};
 use crate::compact::Compact;
 use crate::error::SchemaError;
 use crate::keyspace::Keyspace;
+use crate::options::elsewhere;
 use crate::table::Table;
 use model::types::DataType;
 use std::collections::{HashMap, HashSet};
@@ -67,13 +68,23 @@ pub(super) fn alter(
             check_counter_ttl(&table)?;
         }
     }
-    if table == *before {
+    let (warnings, foreign_words) = match alteration {
+        TableAlteration::With(properties) => {
+            (elsewhere::warnings(properties), elsewhere::names().iter().any(|name| properties.has(name)))
+        }
+        _ => (Vec::new(), false),
+    };
+    if table == *before && !foreign_words {
         return Ok(unchanged(catalogue));
     }
     view::check_altered(keyspace, before, &table)?;
     let views = view::follow(keyspace, before, &table);
-    let next = with_tables(catalogue, keyspace, views.into_iter().chain([table]));
-    Ok(changed(next, EffectKind::Updated, TargetKind::Table, place, name))
+    let noted = match alteration {
+        TableAlteration::Rename { renames } => keyspace.with_renamed_columns(name, renames),
+        _ => keyspace.clone(),
+    };
+    let next = with_tables(catalogue, &noted, views.into_iter().chain([table]));
+    Ok(Applied { warnings, ..changed(next, EffectKind::Updated, TargetKind::Table, place, name) })
 }
 
 pub(super) fn drop_table(

@@ -7,7 +7,7 @@ use crate::change::{Applied, EffectKind, NewColumn, NewTable, Setting, TargetKin
 use crate::column::{Column, ColumnKind};
 use crate::compact;
 use crate::error::SchemaError;
-use crate::options::TableOptions;
+use crate::options::{TableOptions, elsewhere};
 use crate::properties::Properties;
 use crate::table::{Table, TableKind};
 use model::timeuuid;
@@ -55,7 +55,11 @@ pub(super) fn create(
     }
     let mut next = with_table(catalogue, keyspace, table);
     next.next_table_id = next_id;
-    Ok(changed(next, EffectKind::Created, TargetKind::Table, &new.keyspace, &new.name))
+    let warnings = elsewhere::warnings(&new.properties);
+    Ok(Applied {
+        warnings,
+        ..changed(next, EffectKind::Created, TargetKind::Table, &new.keyspace, &new.name)
+    })
 }
 
 impl Table {

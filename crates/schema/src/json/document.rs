@@ -45,6 +45,32 @@ pub(super) struct KeyspaceEntry {
     pub functions: Vec<FunctionEntry>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aggregates: Vec<AggregateEntry>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<NoteEntry>,
+}
+
+/// A comment or security label of a keyspace (no name), or of a table or type, or of a part of one.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NoteEntry {
+    pub on: NotedEntry,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub part: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub label: bool,
+    pub text: String,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum NotedEntry {
+    Keyspace,
+    Table,
+    Column,
+    Type,
+    Field,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -8,6 +8,7 @@ use crate::foreign::{Foreign, ForeignStore};
 use crate::function::{UserAggregate, UserFunction};
 use crate::index::{Index, IndexKind, IndexPart};
 use crate::keyspace::Keyspace;
+use crate::note::{Note, NoteKind, NoteTarget};
 use crate::pattern::AccessPattern;
 use crate::table::{Table, TableKind};
 use crate::view::{Projection, View, ViewRestriction, ViewTest};
@@ -60,6 +61,7 @@ fn keyspace(entry: KeyspaceEntry) -> Result<Keyspace, String> {
     keyspace.aggregates =
         entry.aggregates.into_iter().map(|aggregate| Arc::new(aggregate_of(aggregate))).collect();
     keyspace.sort_functions();
+    keyspace.notes = entry.notes.into_iter().map(note).collect();
     Ok(keyspace)
 }
 
@@ -84,6 +86,18 @@ fn aggregate_of(entry: AggregateEntry) -> UserAggregate {
         initial: entry.initial,
         returns: entry.returns,
     }
+}
+
+fn note(entry: NoteEntry) -> Note {
+    let target = match entry.on {
+        NotedEntry::Keyspace => NoteTarget::Keyspace,
+        NotedEntry::Table => NoteTarget::Table(entry.name),
+        NotedEntry::Column => NoteTarget::Column(entry.name, entry.part),
+        NotedEntry::Type => NoteTarget::Type(entry.name),
+        NotedEntry::Field => NoteTarget::Field(entry.name, entry.part),
+    };
+    let kind = if entry.label { NoteKind::SecurityLabel } else { NoteKind::Comment };
+    Note { target, kind, text: entry.text }
 }
 
 /// Types may be written in any order; what a type names is read before it.

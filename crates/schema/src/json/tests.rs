@@ -2,11 +2,15 @@
 
 use crate::catalogue::Catalogue;
 use crate::change::{
-    Change, DropFunction, NewAggregate, NewColumn, NewFunction, NewIndex, NewTable, Setting,
+    Change, DropFunction, NewAggregate, NewColumn, NewFunction, NewIndex, NewNote, NewTable, Setting,
+    TableAlteration,
 };
 use crate::function::{UserAggregate, UserFunction};
 use crate::index::IndexPart;
+use crate::note::{NoteKind, NoteTarget};
 use crate::properties::{Properties, PropertyValue};
+use model::comparison::Comparison;
+use model::constraint::Constraint;
 use model::types::DataType;
 
 fn sample() -> Catalogue {
@@ -147,6 +151,52 @@ fn indexed() -> Catalogue {
         Change::IndexBuilt { keyspace: "k".into(), table: "t".into(), id: 1001 },
     ];
     changes.iter().fold(sample(), |catalogue, change| catalogue.apply(change, &setting).unwrap().catalogue)
+}
+
+#[test]
+fn constraints_and_notes_come_back_and_follow_what_they_are_about() {
+    let setting = Setting { now_micros: 1, data_center: "datacenter1".into() };
+    let alter = |alteration| Change::AlterTable {
+        keyspace: "k".into(),
+        name: "t".into(),
+        if_exists: false,
+        alteration,
+    };
+    let value = Constraint::Value { comparison: Comparison::Less, term: "9".into(), value: vec![0, 0, 0, 9] };
+    let length = Constraint::Length { octets: true, comparison: Comparison::NotEqual, count: 3 };
+    let columns = vec![
+        NewColumn { checks: vec![Constraint::NotNull, value], ..NewColumn::regular("n", DataType::Int) },
+        NewColumn {
+            checks: vec![Constraint::Json, length, Constraint::regexp(false, "it's").unwrap()],
+            ..NewColumn::regular("w", DataType::Text)
+        },
+    ];
+    let note = |target, kind| {
+        let text = Some("said".to_string());
+        Change::SetNote(Box::new(NewNote { keyspace: "k".into(), target, kind, provider: None, text }))
+    };
+    let column = |name: &str| NoteTarget::Column("t".into(), name.into());
+    let renames = vec![("id".to_string(), "key".to_string())];
+    let changes = [
+        alter(TableAlteration::Add { if_not_exists: false, columns }),
+        note(NoteTarget::Keyspace, NoteKind::Comment),
+        note(NoteTarget::Field("Address".into(), "street".into()), NoteKind::SecurityLabel),
+        note(column("id"), NoteKind::Comment),
+        note(column("w"), NoteKind::Comment),
+        alter(TableAlteration::Rename { renames }),
+    ];
+    let apply = |catalogue: Catalogue, change: &Change| catalogue.apply(change, &setting).unwrap().catalogue;
+    let catalogue = changes.iter().fold(sample(), apply);
+    let text = String::from_utf8(catalogue.to_json()).unwrap();
+    assert!(text.starts_with("{\n  \"format\": 6,\n"), "{text}");
+    assert_eq!(Catalogue::from_json(text.as_bytes()).unwrap(), catalogue);
+    let targets = |catalogue: &Catalogue| {
+        let notes = &catalogue.keyspace("k").unwrap().notes;
+        notes.iter().map(|note| note.target.clone()).collect::<Vec<_>>()
+    };
+    assert!(targets(&catalogue).contains(&column("key")), "a note goes with a renamed column");
+    let drop = TableAlteration::Drop { if_exists: false, columns: vec!["w".into()], timestamp: None };
+    assert!(!targets(&apply(catalogue, &alter(drop))).contains(&column("w")), "and ends with a dropped one");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use crate::foreign::{Foreign, ForeignStore};
 use crate::function::{UserAggregate, UserFunction};
 use crate::index::{Index, IndexKind, IndexPart};
 use crate::keyspace::{Keyspace, is_local_system_name};
+use crate::note::{Note, NoteKind, NoteTarget};
 use crate::table::Table;
 use crate::view::{View, ViewTest};
 use model::comparison::Comparison;
@@ -26,9 +27,10 @@ pub(super) fn document(catalogue: &Catalogue) -> Document {
 /// The oldest format that can say what is in the catalogue.
 fn format(catalogue: &Catalogue) -> u32 {
     let is_projection = |table: &Table| table.view.as_ref().is_some_and(|view| view.projection.is_some());
-    let has_functions = |k: &Keyspace| !k.functions.is_empty() || !k.aggregates.is_empty();
+    let is_new_place =
+        |k: &Keyspace| !k.functions.is_empty() || !k.aggregates.is_empty() || !k.notes.is_empty();
     let is_new = |t: &Table| t.is_checked() || t.compact.is_some() || !t.options.partition_limit.is_empty();
-    if catalogue.keyspaces.values().any(|keyspace| has_functions(keyspace))
+    if catalogue.keyspaces.values().any(|keyspace| is_new_place(keyspace))
         || catalogue.tables().any(|table| is_new(table))
     {
         FORMAT
@@ -71,6 +73,7 @@ fn keyspace_entry(keyspace: &Keyspace) -> KeyspaceEntry {
         patterns: patterns.collect(),
         functions: keyspace.functions.iter().map(|function| function_entry(function)).collect(),
         aggregates: keyspace.aggregates.iter().map(|aggregate| aggregate_entry(aggregate)).collect(),
+        notes: keyspace.notes.iter().map(note_entry).collect(),
     }
 }
 
@@ -95,6 +98,18 @@ fn aggregate_entry(aggregate: &UserAggregate) -> AggregateEntry {
         initial: aggregate.initial.clone(),
         returns: aggregate.returns.clone(),
     }
+}
+
+fn note_entry(note: &Note) -> NoteEntry {
+    let (on, name, part) = match &note.target {
+        NoteTarget::Keyspace => (NotedEntry::Keyspace, "", ""),
+        NoteTarget::Table(name) => (NotedEntry::Table, name.as_str(), ""),
+        NoteTarget::Column(name, part) => (NotedEntry::Column, name.as_str(), part.as_str()),
+        NoteTarget::Type(name) => (NotedEntry::Type, name.as_str(), ""),
+        NoteTarget::Field(name, part) => (NotedEntry::Field, name.as_str(), part.as_str()),
+    };
+    let label = note.kind == NoteKind::SecurityLabel;
+    NoteEntry { on, name: name.into(), part: part.into(), label, text: note.text.clone() }
 }
 
 fn table_entry(table: &Table) -> TableEntry {

@@ -2,6 +2,7 @@
 
 mod compaction;
 mod compression;
+pub(crate) mod elsewhere;
 mod limit;
 mod number;
 mod parse;

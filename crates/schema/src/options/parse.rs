@@ -1,7 +1,7 @@
 //! From properties to table options, with the checks and texts of Cassandra 5.0.
 
 use super::number::java_double;
-use super::{TableOptions, compaction, compression, limit, retry};
+use super::{TableOptions, compaction, compression, elsewhere, limit, retry};
 use crate::error::SchemaError;
 use crate::properties::Properties;
 use std::collections::BTreeMap;
@@ -45,7 +45,7 @@ impl TableOptions {
     /// The first half of [`TableOptions::with`]: values are read but their ranges are not checked yet, because
     /// Cassandra looks at those only after it knows that the table can be created.
     pub(crate) fn read(&self, properties: &Properties) -> Result<TableOptions, SchemaError> {
-        properties.only(&KNOWN)?;
+        properties.without(&elsewhere::names()).only(&KNOWN)?;
         let mut new = self.clone();
         new.set_texts(properties)?;
         new.set_numbers(properties)?;
@@ -123,8 +123,10 @@ impl TableOptions {
                 *slot = value;
             }
         }
+        if let Some(cdc) = elsewhere::cdc(from)? {
+            self.cdc = cdc;
+        }
         for (name, slot) in [
-            ("cdc", &mut self.cdc),
             ("allow_auto_snapshot", &mut self.allow_auto_snapshot),
             ("incremental_backups", &mut self.incremental_backups),
         ] {

@@ -30,8 +30,8 @@ pub fn category(prepared: &Prepared, rules: &Rules) -> Option<Category> {
     let category = match &prepared.plan {
         Plan::Select(_) => Category::Reads,
         // Whoever writes to the tables of roles changes roles.
-        Plan::Write(_) | Plan::Batch(_) if of_roles => Category::Roles,
-        Plan::Write(_) | Plan::Batch(_) => Category::Writes,
+        Plan::Write(_) | Plan::Batch(_) | Plan::Transaction(_) if of_roles => Category::Roles,
+        Plan::Write(_) | Plan::Batch(_) | Plan::Transaction(_) => Category::Writes,
         Plan::Ddl(_) | Plan::Job(_) => Category::Schema,
         Plan::Role(plan) if changes_roles(plan) => Category::Roles,
         Plan::Role(_) | Plan::Use(_) | Plan::Describe(_) | Plan::Explain(_) | Plan::Analyze(_) => {

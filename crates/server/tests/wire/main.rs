@@ -14,4 +14,5 @@ mod partitions;
 mod patterns;
 mod prepared;
 mod traces;
+mod transactions;
 mod values;

@@ -12,7 +12,7 @@ use crate::error::StoreError;
 use crate::index::{self, IndexConfig};
 use crate::mutation::Mutation;
 use crate::read::{Flow, Partitions, Read, ReadEnd, ReadOutcome, Sink};
-use crate::transaction::{Decide, Horizon, Moment, Transaction};
+use crate::transaction::{Decide, Horizon, Moment, Stamped, Transaction};
 use crate::view::{BaseRow, ViewConfig};
 use crate::{Store, TableConfig, TableId};
 use model::deletion::Deletion;
@@ -386,6 +386,22 @@ impl Store for NaiveStore {
         let (outcome, mutations) = decide.decide(&views, Moment { ballot, place: 0, now_seconds })?;
         *self.last_ballot.borrow_mut() = ballot;
         mutations.iter().try_for_each(|mutation| self.apply(mutation, now_seconds))?;
+        Ok(outcome)
+    }
+
+    async fn exclusively<T, E: From<StoreError>>(
+        &self,
+        _: Vec<(TableId, PartitionKey)>,
+        stamped: Stamped,
+        work: impl AsyncFnOnce() -> Result<(T, Vec<Mutation>), E>,
+    ) -> Result<T, E> {
+        let (outcome, mut mutations) = work().await?;
+        let ballot = stamped.provisional_timestamp.max(*self.last_ballot.borrow() + 1);
+        *self.last_ballot.borrow_mut() = ballot;
+        for mutation in &mut mutations {
+            mutation.shift_timestamps(ballot - stamped.provisional_timestamp);
+            self.apply(mutation, stamped.now_seconds)?;
+        }
         Ok(outcome)
     }
 

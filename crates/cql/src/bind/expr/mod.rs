@@ -100,7 +100,7 @@ impl Binder<'_, '_> {
             ExprKind::Null => Ok(Expr::null(expected.clone())),
             ExprKind::Marker(marker) => {
                 self.markers.learn(marker, receiver, expected);
-                Ok(Expr::new(expected.clone(), Node::Marker(marker.index)))
+                Ok(Expr::new(expected.clone(), Node::Marker(self.markers.slot(marker))))
             }
             ExprKind::Literal(constant) if literal::is_now(constant, expected) => Ok(now()),
             ExprKind::Literal(literal) => {

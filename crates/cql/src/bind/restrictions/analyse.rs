@@ -254,8 +254,11 @@ fn clustering_restriction(
                 result.steps.push(Step { columns: restriction.columns.len(), terms });
                 expected += restriction.columns.len();
             } else if restriction.is_range() {
-                result.range =
-                    Some(TupleRange { start: restriction.start.take(), end: restriction.end.take() });
+                result.range = Some(TupleRange {
+                    start: restriction.start.take(),
+                    end: restriction.end.take(),
+                    except: std::mem::take(&mut restriction.except),
+                });
                 open = false;
             } else {
                 open = false;
@@ -270,7 +273,7 @@ fn clustering_restriction(
 
 /// Turns what is left of a restriction into filters.
 fn filter_all(restriction: Restriction, row: &mut RowScope, filters: &mut Vec<Filter>) {
-    let Restriction { columns, among, start, end, others, .. } = restriction;
+    let Restriction { columns, among, start, end, except, others, .. } = restriction;
     let mut push = |count: usize, op, terms| {
         let columns = columns.get(..count).unwrap_or(&columns);
         filters.push(Filter {
@@ -291,6 +294,7 @@ fn filter_all(restriction: Restriction, row: &mut RowScope, filters: &mut Vec<Fi
             push(columns, if included { inclusive } else { strict }, Terms::One(item));
         }
     }
+    except.into_iter().for_each(|(count, terms)| push(count, Comparison::NotIn, terms));
     others.into_iter().for_each(|(count, op, terms)| push(count, op, terms));
 }
 

@@ -177,7 +177,10 @@ fn unit(restriction: &Restriction) -> Unit {
     if let Some(terms) = &restriction.among {
         asks.push((Ask::of_values(terms), Some(Lookup::Value { terms: terms.clone(), at: 0 })));
     }
-    if restriction.is_range() {
+    if !restriction.except.is_empty() {
+        asks.push((Ask::Other, None));
+    }
+    if restriction.start.is_some() || restriction.end.is_some() {
         asks.push((if restriction.columns.len() == 1 { Ask::Range } else { Ask::Other }, None));
     }
     for (_, op, terms) in &restriction.others {

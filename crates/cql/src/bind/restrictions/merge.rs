@@ -20,13 +20,15 @@ pub struct Restriction {
     pub among: Option<Terms>,
     pub start: Option<RangeBound>,
     pub end: Option<RangeBound>,
+    /// NOT IN on clustering columns, each with the number of columns it is on.
+    pub except: Vec<(usize, Terms)>,
     /// CONTAINS, `!=` and the like, each with the number of columns it is on.
     pub others: Vec<(usize, Comparison, Terms)>,
 }
 
 impl Restriction {
     pub fn is_range(&self) -> bool {
-        self.start.is_some() || self.end.is_some()
+        self.start.is_some() || self.end.is_some() || !self.except.is_empty()
     }
 }
 
@@ -139,6 +141,19 @@ impl<'a> Merged<'a> {
         // What the columns already have to say comes first, then the order of the columns.
         let out_of_order = self.check_order(&columns, &test);
         let least = self.rules.kind == StatementKind::Select && !tuple;
+        let known = self.clustering.entry(first).or_default();
+        let test = match test {
+            // What is excluded makes ranges of the rest, unless the column has its values already.
+            Test::Other(Comparison::NotIn, terms) if known.among.is_none() => {
+                known.except.push((columns.len(), terms));
+                known.tuple |= tuple;
+                if columns.len() > known.columns.len() {
+                    known.columns = columns;
+                }
+                return out_of_order;
+            }
+            test => test,
+        };
         merge_into(self.clustering.entry(first).or_default(), columns, tuple, least, test)?;
         out_of_order
     }
@@ -189,7 +204,8 @@ impl<'a> Merged<'a> {
                 name(&last.columns)
             )));
         }
-        if first < last_at && matches!(test, Test::Bound { .. }) {
+        let is_range = matches!(test, Test::Bound { .. } | Test::Other(Comparison::NotIn, _));
+        if first < last_at && is_range {
             let next = self.clustering.range(first + 1..).next();
             let next = next.map_or(String::new(), |(_, r)| name(&r.columns));
             return Err(QueryError::invalid(format!(

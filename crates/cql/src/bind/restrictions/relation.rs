@@ -313,6 +313,9 @@ impl RelationBinder<'_, '_> {
                     relation_text(relation)
                 )))
             }
+            RelationOp::NotIn if self.kind != StatementKind::View => {
+                Ok(vec![Test::Other(Comparison::NotIn, self.alternatives(receivers)?)])
+            }
             _ if self.kind != StatementKind::Select => Err(self.unsupported()),
             RelationOp::Ne if matches!(&relation.operand, Operand::One(e) if e.kind == ExprKind::Null) => {
                 Err(self.unsupported())
@@ -320,8 +323,9 @@ impl RelationBinder<'_, '_> {
             RelationOp::Ne => other(self, Comparison::NotEqual),
             RelationOp::NotContains => other(self, Comparison::NotContains),
             RelationOp::NotContainsKey => other(self, Comparison::NotContainsKey),
-            RelationOp::NotIn => Ok(vec![Test::Other(Comparison::NotIn, self.alternatives(receivers)?)]),
-            RelationOp::Like | RelationOp::IsNotNull | RelationOp::Matches => Err(self.unsupported()),
+            RelationOp::NotIn | RelationOp::Like | RelationOp::IsNotNull | RelationOp::Matches => {
+                Err(self.unsupported())
+            }
         }
     }
 

@@ -118,6 +118,7 @@ fn catalogue(table: &Table) -> Catalogue {
         patterns: Default::default(),
         functions: Vec::new(),
         aggregates: Vec::new(),
+        notes: Vec::new(),
     };
     let mut catalogue = Catalogue::empty();
     catalogue.keyspaces.insert("ks".into(), Arc::new(keyspace));

@@ -2,6 +2,7 @@
 
 mod advice;
 mod grouping;
+mod hints;
 #[cfg(test)]
 mod index_answers;
 #[cfg(test)]
@@ -26,6 +27,9 @@ use std::sync::Arc;
 
 /// Binds a SELECT against the catalogue.
 pub fn bind(scope: Scope<'_>, select: &Select, markers: &mut Markers) -> Result<SelectPlan, QueryError> {
+    if let Some(hints) = &select.hints {
+        return hints::bind(scope, select, hints, markers);
+    }
     let mut plan = bind_for(scope, select, false, markers)?;
     if plan.table.columns().any(|column| column.mask.is_some()) {
         plan.masked = Some(Box::new(bind_for(scope, select, true, markers)?));

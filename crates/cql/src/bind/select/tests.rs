@@ -86,6 +86,7 @@ fn catalogue() -> Catalogue {
         patterns: Default::default(),
         functions: Vec::new(),
         aggregates: Vec::new(),
+        notes: Vec::new(),
     };
     let mut catalogue = Catalogue::empty();
     catalogue.keyspaces.insert("ks".into(), Arc::new(keyspace));

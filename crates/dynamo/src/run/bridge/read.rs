@@ -292,7 +292,7 @@ fn query_restrictions(table: &Arc<Table>, range: &KeyRange) -> Result<Restrictio
                 (bound(prefix, true)?, end)
             }
         };
-        clustering.range = Some(TupleRange { start, end });
+        clustering.range = Some(TupleRange { start, end, except: Vec::new() });
     }
     let partitions = PartitionRestriction::Keys { columns, tokens: TokenRange::default() };
     Ok(Restrictions { table: table.clone(), partitions, clustering })

@@ -279,6 +279,7 @@ pub fn kind(statement: &Statement, params: &QueryParams<'_>) -> (Operation, Atte
         Plan::Write(plan) if plan.is_counter() => (Operation::Write, Some(WriteType::Counter)),
         Plan::Write(_) => (Operation::Write, Some(WriteType::Simple)),
         Plan::Batch(_) => (Operation::Batch, Some(WriteType::Batch)),
+        Plan::Transaction(_) => (Operation::Conditional, Some(WriteType::Cas)),
         Plan::Ddl(_) | Plan::Job(_) => (Operation::Schema, None),
         Plan::Use(_) | Plan::Role(_) => (Operation::Other, None),
     };
