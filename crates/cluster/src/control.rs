@@ -81,7 +81,7 @@ impl Control {
             match reached.await {
                 Ok(reached) => return Ok(reached),
                 Err(error) => {
-                    tracing::warn!(%contact, %error, "the cluster was not reached here");
+                    tracing::debug!(%contact, %error, "the cluster was not reached here");
                     last = error;
                 }
             }
@@ -175,6 +175,7 @@ impl Control {
             if before.is_some() && schema_of(&found, &next.at).is_some_and(|now| Some(now) != before) {
                 tell(Heard::Gap);
             }
+            tracing::info!(node = %next.at, "the cluster's changes are heard again");
             listening = next;
             publish(&topology, found);
         }

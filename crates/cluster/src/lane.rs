@@ -94,6 +94,11 @@ impl Door {
         Ok(lane)
     }
 
+    /// Whether others use this lane already. Who opens a new one is let in by the cluster, or not; who joins must be checked.
+    pub fn knows(&self, key: &LaneKey) -> bool {
+        self.lanes.borrow().get(key).is_some_and(|lane| lane.strong_count() > 0)
+    }
+
     fn open(self: &Rc<Door>, key: LaneKey) -> Result<Rc<Lane>, OpenError> {
         let mut lanes = self.lanes.borrow_mut();
         lanes.retain(|_, lane| lane.strong_count() > 0);
@@ -109,7 +114,7 @@ impl Door {
         Ok(lane)
     }
 
-    /// Whether the cluster lets this role in: asked anew each time, as a node would.
+    /// Whether the cluster lets this role in now.
     pub async fn check_login(&self, version: Version, login: Arc<Login>) -> Result<(), OpenError> {
         let wanted = Wanted { version, login: Some(login), keyspace: None, ask_options: false };
         let topology = self.topology();

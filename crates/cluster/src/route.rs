@@ -149,15 +149,18 @@ struct Words<'a> {
 }
 
 impl Words<'_> {
-    /// Skips spaces and comments.
+    /// Skips spaces and comments, exactly those that Cassandra's lexer skips: if the two disagreed, a write could look like a
+    /// read here. A line ends with either kind of line break, and `/*/` is only the beginning of a comment.
     fn skip(&mut self) {
         loop {
-            self.rest = self.rest.trim_start();
-            let comment = [("--", "\n"), ("//", "\n"), ("/*", "*/")]
-                .into_iter()
-                .find(|(start, _)| self.rest.starts_with(start));
-            let Some((_, end)) = comment else { return };
-            self.rest = self.rest.find(end).map_or("", |at| self.rest.get(at + end.len()..).unwrap_or(""));
+            self.rest = self.rest.trim_start_matches([' ', '\t', '\n', '\r']);
+            let Some((start, inside)) = self.rest.split_at_checked(2) else { return };
+            let end = match start {
+                "--" | "//" => inside.find(['\n', '\r']).map(|at| at + 1),
+                "/*" => inside.find("*/").map(|at| at + 2),
+                _ => return,
+            };
+            self.rest = end.and_then(|end| inside.get(end..)).unwrap_or("");
         }
     }
 

@@ -36,8 +36,7 @@ pub async fn startup(peer: &Rc<Peer>, envelope: &Envelope<'_>) -> Result<Accepte
     if shared.wants_login() {
         return Ok(Accepted { negotiated, authenticator: Some(AUTHENTICATOR) });
     }
-    let (version, login) = (envelope.version, shared.login.clone());
-    enter(peer, version, login).await?;
+    enter(peer, LaneKey { version: envelope.version, login: shared.login.clone(), keyspace: None }).await?;
     Ok(Accepted { negotiated, authenticator: None })
 }
 
@@ -51,19 +50,24 @@ pub async fn respond(peer: &Rc<Peer>, version: Version, token: &[u8]) -> Result<
     }
     let user = String::from_utf8_lossy(user).into_owned();
     let login = Arc::new(Login { user, password: password.to_vec() });
-    if let Err(error) = peer.shard.door.check_login(version, login.clone()).await {
+    let key = LaneKey { version, login: Some(login.clone()), keyspace: None };
+    let entered = async {
+        // Connections that are open already say nothing about today's password. New ones have to log in themselves.
+        if peer.shard.door.knows(&key) {
+            peer.shard.door.check_login(version, login.clone()).await.map_err(|error| open_error(&error))?;
+        }
+        enter(peer, key).await
+    };
+    entered.await.inspect_err(|_| {
         static FAILED: Seldom = Seldom::new();
         if let Some(left_out) = FAILED.now() {
             tracing::warn!(peer = %peer.address, user = shown(&login.user), left_out, "login failed at the cluster");
         }
-        return Err(open_error(&error));
-    }
-    enter(peer, version, Some(login)).await
+    })
 }
 
 /// Opens the lane that the client's requests go over, and settles its place.
-async fn enter(peer: &Rc<Peer>, version: Version, login: Option<Arc<Login>>) -> Result<(), ErrorMessage> {
-    let key = LaneKey { version, login, keyspace: None };
+async fn enter(peer: &Rc<Peer>, key: LaneKey) -> Result<(), ErrorMessage> {
     let lane = peer.shard.door.lane(key).await.map_err(|error| open_error(&error))?;
     if !peer.place.settle() {
         return Err(ErrorMessage::new(ErrorKind::Overloaded, "Too many connections; try again later"));

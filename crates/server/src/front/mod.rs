@@ -84,6 +84,8 @@ pub struct FrontShard {
     pub supported: Vec<(String, Vec<String>)>,
     /// Bytes of answers that clients have not taken yet.
     pub held: Cell<usize>,
+    /// Bytes of requests that nodes have not answered yet.
+    pub asked: Cell<usize>,
 }
 
 impl FrontShard {

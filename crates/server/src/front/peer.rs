@@ -126,6 +126,8 @@ impl Peer {
 
 impl Asker for Peer {
     fn answered(&self, job: Job, answer: Answer<'_>) {
+        let asked = &self.shard.asked;
+        asked.set(asked.get().saturating_sub(job.body.len()));
         match answer {
             Answer::Node(reply) => {
                 if matches!(job.task, Task::Query(Class::Other))

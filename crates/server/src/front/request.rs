@@ -159,7 +159,15 @@ fn forward(peer: &Rc<Peer>, envelope: &Envelope<'_>, task: Task, token: Option<i
         let error = ErrorMessage::new(ErrorKind::Protocol, "The connection is not started");
         return peer.fail(envelope.stream, error);
     };
-    peer.shard.counters().forwarded.add(1);
+    let shard = &peer.shard;
+    let asked = shard.asked.get() + envelope.body.len();
+    if asked > shard.shared.limits().in_flight_bytes_max {
+        let text = "Too many bytes of requests are under way on this front end; try again later";
+        return peer.fail(envelope.stream, ErrorMessage::new(ErrorKind::Overloaded, text));
+    }
+    // Given back when the job is answered, which every job is.
+    shard.asked.set(asked);
+    shard.counters().forwarded.add(1);
     peer.in_flight.set(peer.in_flight.get() + 1);
     lane.send(Job {
         opcode: envelope.opcode,

@@ -220,6 +220,7 @@ async fn run(
         local,
         supported: login::offered(&known),
         held: Default::default(),
+        asked: Default::default(),
         shared: shared.clone(),
     });
     if let Some((listener, senders)) = accepting {

@@ -100,6 +100,28 @@ fn a_node_has_so_many_requests_under_way_and_more_are_refused() {
 }
 
 #[test]
+fn bytes_of_requests_under_way_are_bounded_and_given_back() {
+    let node = Fake::start(0);
+    let bench = Bench::start(&[&node], |config, cluster| {
+        cluster.writes = true;
+        config.limits.in_flight_bytes_max = 1 << 20;
+    });
+    let (mut one, mut two) = (bench.client(), bench.client());
+    let long = format!("INSERT hang {}", "x".repeat(400 << 10));
+    one.send(1, &query(&long));
+    one.send(2, &query(&long));
+    until("both have arrived", || node.asked().len() == 2);
+    assert_eq!(two.query(&long).error().kind, ErrorKind::Overloaded);
+    assert!(two.query("INSERT short").is_void());
+    node.stumble();
+    for _ in 0..2 {
+        assert!(matches!(one.next().unwrap().error().kind, ErrorKind::WriteTimeout { .. }));
+    }
+    let long = long.replace("hang", "pass");
+    until("there is room again", || two.query(&long).opcode == Opcode::Result);
+}
+
+#[test]
 fn a_batch_whose_answer_is_lost_says_which_kind_it_was() {
     let node = Fake::start(0);
     let bench = Bench::before(&[&node]);
