@@ -7,6 +7,7 @@
 
 pub mod account;
 pub mod assemble;
+pub mod buckets;
 pub mod commit;
 pub mod condition;
 pub mod deferred;
@@ -21,6 +22,7 @@ pub mod transaction;
 pub mod view;
 
 pub use account::{Account, Accounted, Work};
+pub use buckets::BucketsConfig;
 pub use commit::{CasOutcome, CheckedPartition, Commit, ConditionalCommit, CurrentRow, PartitionCheck};
 pub use condition::{CellCondition, Element, RowCheck, RowPosition, Subject, TREE_DEPTH_MAX, Tree};
 pub use deferred::{Deferred, DeferredOp};
@@ -53,12 +55,14 @@ pub struct TableConfig {
     pub indexes: Vec<IndexConfig>,
     /// Kept in step like indexes, and said again like them.
     pub views: Vec<ViewConfig>,
+    /// Kept in step like indexes, and said again like them.
+    pub buckets: Option<BucketsConfig>,
 }
 
 impl TableConfig {
     /// Whether commits to the table change other tables.
     pub fn is_projected(&self) -> bool {
-        !self.indexes.is_empty() || !self.views.is_empty()
+        !self.indexes.is_empty() || !self.views.is_empty() || self.buckets.is_some()
     }
 }
 
@@ -90,6 +94,7 @@ impl TableConfig {
             gc_grace_seconds: 864_000,
             indexes: Vec::new(),
             views: Vec::new(),
+            buckets: None,
         }
     }
 }

@@ -138,6 +138,7 @@ fn table_options_reach_the_store() {
         gc_grace_seconds: 5,
         indexes: Vec::new(),
         views: Vec::new(),
+        buckets: None,
     };
     assert_eq!(config, expected);
 }

@@ -15,7 +15,10 @@ use crate::error::SchemaError;
 use document::Document;
 
 /// The newest format that is read. Raised when a text that an older server would misread becomes possible.
-pub(crate) const FORMAT: u32 = 5;
+pub(crate) const FORMAT: u32 = 6;
+
+/// What is written when there are tables of other dialects or projections, and no buckets.
+pub(crate) const FORMAT_WITH_DIALECTS: u32 = 5;
 
 /// What is written when nothing in the catalogue needs more, so that an older server can be gone back to.
 pub(crate) const PLAIN_FORMAT: u32 = 1;

@@ -1,7 +1,7 @@
 //! From the catalogue to its JSON document.
 
 use super::document::*;
-use super::{FORMAT, FORMAT_WITH_INDEXES, FORMAT_WITH_VIEWS, PLAIN_FORMAT};
+use super::{FORMAT, FORMAT_WITH_DIALECTS, FORMAT_WITH_INDEXES, FORMAT_WITH_VIEWS, PLAIN_FORMAT};
 use crate::catalogue::Catalogue;
 use crate::column::{Column, ColumnKind};
 use crate::foreign::{Foreign, ForeignStore};
@@ -23,8 +23,10 @@ pub(super) fn document(catalogue: &Catalogue) -> Document {
 /// The oldest format that can say what is in the catalogue.
 fn format(catalogue: &Catalogue) -> u32 {
     let is_projection = |table: &Table| table.view.as_ref().is_some_and(|view| view.projection.is_some());
-    if catalogue.tables().any(|table| table.foreign.is_some() || is_projection(table)) {
+    if catalogue.tables().any(|table| table.bucketing().is_some()) {
         FORMAT
+    } else if catalogue.tables().any(|table| table.foreign.is_some() || is_projection(table)) {
+        FORMAT_WITH_DIALECTS
     } else if catalogue.tables().any(|table| table.view.is_some()) {
         FORMAT_WITH_VIEWS
     } else if catalogue.tables().any(|table| !table.indexes.is_empty()) {
