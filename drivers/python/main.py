@@ -11,6 +11,7 @@ import check_types  # noqa: E402,F401
 import check_statements  # noqa: E402,F401
 import check_writes  # noqa: E402,F401
 import check_paging  # noqa: E402,F401
+import check_buckets  # noqa: E402,F401
 import check_session  # noqa: E402,F401
 import check_connections  # noqa: E402,F401
 import check_mapper  # noqa: E402,F401

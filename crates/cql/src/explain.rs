@@ -192,7 +192,7 @@ pub(crate) fn select_class(plan: &SelectPlan) -> Class {
         PartitionRestriction::Range(_) if plan.index.is_some() => Class::Index,
         PartitionRestriction::Range(_) => Class::Unbounded,
         partitions if partitions.is_single() => Class::Single,
-        PartitionRestriction::Keys { .. } => Class::Bounded,
+        PartitionRestriction::Keys { .. } | PartitionRestriction::Entities { .. } => Class::Bounded,
     }
 }
 
@@ -200,17 +200,54 @@ fn partitions_text(restrictions: &Restrictions) -> String {
     match &restrictions.partitions {
         PartitionRestriction::Range(tokens) if tokens.is_all() => "all".into(),
         PartitionRestriction::Range(_) => "all in the token range".into(),
-        PartitionRestriction::Keys { columns, .. } => {
-            let count = |terms: &Terms| match terms {
-                Terms::One(_) => Some(1),
-                Terms::List(items) => Some(items.len()),
-                Terms::ListValue { .. } => None,
-            };
-            match columns.iter().map(count).product::<Option<usize>>() {
-                Some(count) => count.to_string(),
-                None => "one per value bound to IN".into(),
-            }
+        PartitionRestriction::Keys { columns, .. } => match combinations(columns) {
+            Some(count) => count.to_string(),
+            None => "one per value bound to IN".into(),
+        },
+        PartitionRestriction::Entities { columns } => buckets_text(restrictions, combinations(columns)),
+    }
+}
+
+/// How many keys the columns name together; `None` when values decide.
+fn combinations(columns: &[Terms]) -> Option<usize> {
+    let count = |terms: &Terms| match terms {
+        Terms::One(_) => Some(1),
+        Terms::List(items) => Some(items.len()),
+        Terms::ListValue { .. } => None,
+    };
+    columns.iter().map(count).product()
+}
+
+/// How many partitions of a bucketed table at most.
+fn buckets_text(restrictions: &Restrictions, entities: Option<usize>) -> String {
+    let table = &restrictions.table;
+    let Some(plan) = table.bucketing() else { return "1".into() };
+    let pinned = |at: usize| {
+        let mut first = 0;
+        restrictions.clustering.steps.iter().any(|step| {
+            let here = (first..first + step.columns).contains(&at) && step.terms.is_equality();
+            first += step.columns;
+            here
+        })
+    };
+    let hashes = plan.hash.as_ref().map_or(1, |hash| if pinned(hash.by) { 1 } else { hash.into as usize });
+    let each = match &plan.time {
+        None => None,
+        Some(time) if pinned(time.by) => None,
+        Some(time) => {
+            let name = &table.clustering[time.by].name;
+            let bounded = restrictions.clustering.range.is_some() || !restrictions.clustering.is_empty();
+            let range = if bounded { " that the restrictions leave" } else { "" };
+            Some(format!("each bucket of {} of {name} that the entity has{range}", time.every))
         }
+    };
+    let several = match (entities, each.is_some()) {
+        (Some(count), _) => (count * hashes).to_string(),
+        (None, _) => format!("{hashes} for each value bound to IN"),
+    };
+    match each {
+        None => format!("{several} at most"),
+        Some(each) => format!("{several} for {each}, at most"),
     }
 }
 

@@ -59,7 +59,7 @@ impl<S: Store> Dialect<S> {
         }
         let ctx = self.context(request);
         let write = match &prepared.plan {
-            Plan::Write(plan) if plan.json.is_some() => return None,
+            Plan::Write(plan) if plan.json.is_some() || plan.spans_buckets() => return None,
             // What a failed condition shows would need another read.
             Plan::Write(plan) if plan.is_conditional() && write::needs_first_row(plan) => return None,
             Plan::Write(plan) if plan.is_conditional() => {
@@ -104,7 +104,7 @@ fn batch_commit<S: Store>(
     batch: &BatchPlan,
     values: &[Values<'_>],
 ) -> Option<Result<Write, QueryError>> {
-    if batch.statements.iter().any(|s| s.is_conditional()) {
+    if batch.statements.iter().any(|s| s.is_conditional()) || batch.spans_buckets() {
         return None;
     }
     Some(batch.commit(ctx, values).map(Write::of))

@@ -286,6 +286,8 @@ fn write_partition_markers(plan: &WritePlan) -> Vec<Option<u16>> {
     let none = || vec![None; plan.table.partition_key.len()];
     match &plan.keys {
         _ if plan.json.is_some() => none(),
+        // Drivers would make a key of the columns that there are; the bucket is computed.
+        Keys::Values { partition, .. } if partition.len() < plan.table.partition_key.len() => none(),
         Keys::Values { partition, .. } => {
             partition.iter().map(|e| e.as_marker().and_then(|m| u16::try_from(m).ok())).collect()
         }

@@ -4,6 +4,8 @@ mod harness;
 
 #[path = "reads/aggregates.rs"]
 mod aggregates;
+#[path = "reads/buckets.rs"]
+mod buckets;
 #[path = "reads/errors.rs"]
 mod errors;
 #[path = "reads/explain.rs"]

@@ -57,6 +57,13 @@ const SCRIPT: &[&str] = &[
     "DROP MATERIALIZED VIEW ks.by_home",
     "ALTER KEYSPACE ks WITH durable_writes = false",
     "DROP TABLE ks.b",
+    "CREATE TABLE ks.e (k int, at timestamp, v int, PRIMARY KEY (k, at)) WITH bucketing = {'by': 'at', 'every': '1d', 'hash': 'at', 'into': 2}",
+    "INSERT INTO ks.e (k, at, v) VALUES (1, '2026-01-01 10:00:00+0000', 1)",
+    "BEGIN BATCH INSERT INTO ks.e (k, at, v) VALUES (1, '2026-02-01 10:00:00+0000', 2); INSERT INTO ks.e (k, at, v) VALUES (1, '2026-03-01 10:00:00+0000', 3); APPLY BATCH",
+    "INSERT INTO ks.e (k, at, v) VALUES (1, '2026-04-01 10:00:00+0000', 4) IF NOT EXISTS",
+    "FLUSH",
+    "INSERT INTO ks.e (k, at, v) VALUES (1, '2026-04-01 11:00:00+0000', 5)",
+    "DELETE FROM ks.e WHERE k = 1 AND at < '2026-03-01 00:00:00+0000'",
     "DROP KEYSPACE ks",
 ];
 
@@ -76,6 +83,8 @@ const PROBES: &[&str] = &[
     "SELECT * FROM ks.a",
     "SELECT * FROM ks.b",
     "SELECT * FROM ks.c",
+    "SELECT * FROM ks.e",
+    "SELECT v FROM ks.e WHERE k = 1",
 ];
 
 struct Node {

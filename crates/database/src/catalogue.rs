@@ -16,7 +16,7 @@ use schema::{
 };
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
-use store::{Compaction, Compression, PartitionLimit, Store, TableConfig, TableId};
+use store::{BucketsConfig, Compaction, Compression, PartitionLimit, Store, TableConfig, TableId};
 
 /// The data center of a node that was not told another.
 pub const DATA_CENTER: &str = "datacenter1";
@@ -131,10 +131,11 @@ impl SharedCatalogue {
         let _changing = self.changing.lock().await;
         let (_, catalogue) = self.load();
         let text = self.stored_form(&catalogue);
-        // A store does not remember indexes and views between opening and closing: it is told of them every time.
-        let projected = catalogue.tables().any(|table| !table.indexes.is_empty() || table.view.is_some());
+        // A store does not remember indexes, views and records of buckets between opening and closing: it is told of them every time.
+        let configs = table_configs(&catalogue)?;
+        let projected = configs.iter().any(TableConfig::is_projected);
         if projected || self.opened.as_ref() != Some(&text) {
-            store.alter(text, table_configs(&catalogue)?).await?;
+            store.alter(text, configs).await?;
         }
         self.left_builds.add_unbuilt(&catalogue);
         Ok(())
@@ -220,6 +221,7 @@ pub fn table_configs(catalogue: &Catalogue) -> Result<Vec<TableConfig>, QueryErr
     for table in catalogue.tables().filter(|table| !table.is_virtual()) {
         configs.push(TableConfig { views: view::configs(catalogue, table)?, ..table_config(table) });
         configs.extend(index_configs(table));
+        configs.extend(record_config(table));
         configs.extend(store_configs(table));
     }
     Ok(configs)
@@ -235,12 +237,27 @@ fn table_config(table: &Table) -> TableConfig {
         indexes: table.indexes.iter().filter_map(|index| query::index::config(table, index)).collect(),
         views: Vec::new(),
         limit: table.options.partition_limit().map(limit),
+        buckets: buckets_config(table),
     }
 }
 
 fn limit(plan: LimitPlan) -> PartitionLimit {
     let LimitPlan { bytes, rows, warn_bytes, warn_rows, refuse } = plan;
     PartitionLimit { bytes, rows, warn_bytes, warn_rows, refuse }
+}
+
+fn buckets_config(table: &Table) -> Option<BucketsConfig> {
+    let plan = table.bucketing().filter(|plan| plan.time.is_some())?;
+    Some(BucketsConfig { record: TableId(plan.record), hashed: plan.hash.is_some() })
+}
+
+/// The table that records which buckets there are. It does not begin anew with its table: a write that was on its way when the
+/// table was truncated may count on an entry that is known to be there.
+fn record_config(table: &Table) -> Option<TableConfig> {
+    Some(TableConfig {
+        gc_grace_seconds: table.options.gc_grace_seconds,
+        ..TableConfig::new(buckets_config(table)?.record)
+    })
 }
 
 /// How long tombstones are kept. In a view that is being built for as long as that takes: the build writes rows as they were

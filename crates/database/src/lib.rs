@@ -11,6 +11,7 @@ mod error;
 pub mod grants;
 pub mod ids;
 pub mod jobs;
+pub mod retention;
 pub mod review;
 mod runtime;
 pub mod shape;

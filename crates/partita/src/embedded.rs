@@ -173,7 +173,8 @@ async fn run_shard(
     let _ = ready.send(outcome);
     if index == 0 {
         let (catalogue, store) = (parts.catalogue.clone(), dialect.store.clone());
-        tokio::task::spawn_local(database::builds::keep_built(catalogue, store, ids.clone()));
+        tokio::task::spawn_local(database::builds::keep_built(catalogue.clone(), store.clone(), ids.clone()));
+        tokio::task::spawn_local(database::retention::keep_dropping(catalogue, store, ids.clone()));
     }
     let local = Rc::new(Local { dialect, ids, prepared: RefCell::default() });
     while let Some(job) = jobs.recv().await {

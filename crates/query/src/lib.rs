@@ -4,6 +4,7 @@
 //! trees. Plans reach the store as data (`store::Read`, `store::Commit`). Values in and out are wire
 //! bytes. Does not know CQL syntax, sockets or shards.
 
+pub mod buckets;
 pub mod context;
 pub mod error;
 pub mod expr;

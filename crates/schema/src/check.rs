@@ -45,6 +45,10 @@ impl Catalogue {
                         ));
                     }
                 }
+                let record = table.bucketing().map_or(0, |plan| plan.record);
+                if record != 0 && (!ids.insert(record) || record >= self.next_table_id) {
+                    return Err(format!("{place}, record of buckets: id {record} is taken or too large"));
+                }
                 for index in &table.indexes {
                     let place = format!("{place}, index {}", index.name);
                     if !index_names.insert(&index.name) {
@@ -119,6 +123,9 @@ fn check_table(keyspace: &Keyspace, table: &Table) -> Result<(), String> {
     }
     if let Some(column) = table.primary_key().find(|column| column.data_type.is_multi_cell()) {
         return Err(format!("key column {} is not frozen", column.name));
+    }
+    if let Some(plan) = table.bucketing() {
+        plan.check(table)?;
     }
     if table.clustering.is_empty() && table.has_statics() {
         return Err("there are static columns but no clustering columns".into());

@@ -6,6 +6,7 @@
 //! Does not parse CQL and does not store data.
 
 mod apply;
+pub mod bucketing;
 mod catalogue;
 mod change;
 mod check;
@@ -26,6 +27,7 @@ mod table;
 mod version;
 mod view;
 
+pub use bucketing::{Bucketing, Every, HashBuckets, TimeBuckets};
 pub use catalogue::{Catalogue, FIRST_USER_TABLE_ID};
 pub use change::{
     Applied, Change, DropFunction, Effect, EffectKind, NewAggregate, NewColumn, NewFunction, NewIndex,

@@ -13,6 +13,7 @@ use cql::session::Dialect;
 use cql::system::{NodeInfo, SystemTables};
 use database::builds::keep_built;
 use database::ids::ShardIds;
+use database::retention::keep_dropping;
 use engine::{Engine, EngineOptions};
 use rt::{Clock, RealDisk, ShardThreads, SystemClock};
 use std::net::{IpAddr, SocketAddr, TcpListener};
@@ -336,7 +337,8 @@ async fn run_shard(
             }
         });
         let (catalogue, store) = (shard.shared.catalogue.clone(), shard.dialect.store.clone());
-        tokio::task::spawn_local(keep_built(catalogue, store, shard.ids.clone()));
+        tokio::task::spawn_local(keep_built(catalogue.clone(), store.clone(), shard.ids.clone()));
+        tokio::task::spawn_local(keep_dropping(catalogue, store, shard.ids.clone()));
         tokio::task::spawn_local(crate::dynamo::keep_indexes(shard.clone()));
         tokio::task::spawn_local(crate::dynamo::keep_swept(shard.clone()));
         tokio::task::spawn_local(crate::dynamo::keep_keys(shard.clone()));

@@ -7,6 +7,7 @@
 
 pub mod account;
 pub mod assemble;
+pub mod buckets;
 pub mod commit;
 pub mod condition;
 pub mod constraint;
@@ -22,6 +23,7 @@ pub mod transaction;
 pub mod view;
 
 pub use account::{Account, Accounted, Work};
+pub use buckets::BucketsConfig;
 pub use commit::{CasOutcome, CheckedPartition, Commit, ConditionalCommit, CurrentRow, PartitionCheck};
 pub use condition::{CellCondition, Element, RowCheck, RowPosition, Subject, TREE_DEPTH_MAX, Tree};
 pub use constraint::{Violation, check_rows};
@@ -57,12 +59,14 @@ pub struct TableConfig {
     pub views: Vec<ViewConfig>,
     /// How large a partition may become; said again like indexes.
     pub limit: Option<PartitionLimit>,
+    /// Kept in step like indexes, and said again like them.
+    pub buckets: Option<BucketsConfig>,
 }
 
 impl TableConfig {
     /// Whether commits to the table change other tables.
     pub fn is_projected(&self) -> bool {
-        !self.indexes.is_empty() || !self.views.is_empty()
+        !self.indexes.is_empty() || !self.views.is_empty() || self.buckets.is_some()
     }
 }
 
@@ -95,6 +99,7 @@ impl TableConfig {
             indexes: Vec::new(),
             views: Vec::new(),
             limit: None,
+            buckets: None,
         }
     }
 }

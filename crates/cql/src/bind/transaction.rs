@@ -13,6 +13,7 @@ use model::types::java_class_name;
 use query::select::SelectPlan;
 use query::write::{Found, Returned, TransactionPlan, TransactionTest, WriteKind, WritePlan};
 use query::{ColumnSpec, QueryError};
+use schema::Table;
 use std::sync::Arc;
 use store::Comparison;
 
@@ -104,6 +105,7 @@ fn bind_select(
             plan.table.keyspace, plan.table.name
         )));
     }
+    refuse_buckets(&plan.table)?;
     plan.index = None;
     if let Some(masked) = &mut plan.masked {
         masked.index = None;
@@ -133,7 +135,19 @@ fn bind_write(
     if plan.timestamp.is_some() {
         return refuse("custom timestamps");
     }
+    refuse_buckets(&plan.table)?;
     Ok(plan)
+}
+
+/// Which partitions an entity has is found by reading, and a transaction must name what it locks first.
+fn refuse_buckets(table: &Table) -> Result<(), QueryError> {
+    match table.bucketing() {
+        None => Ok(()),
+        Some(_) => Err(QueryError::Invalid(format!(
+            "Table {}.{} has buckets and cannot take part in a transaction yet; a conditional statement (IF) can change one of its rows",
+            table.keyspace, table.name
+        ))),
+    }
 }
 
 /// What LETs have found, by name.

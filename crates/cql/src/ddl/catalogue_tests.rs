@@ -139,6 +139,7 @@ fn table_options_reach_the_store() {
         indexes: Vec::new(),
         views: Vec::new(),
         limit: None,
+        buckets: None,
     };
     assert_eq!(config, expected);
 }

@@ -199,6 +199,12 @@ pub fn table_text(table: &Table, internals: bool) -> String {
         true => properties.push(format!("comment = {}", quoted(&table.options.comment))),
         false => properties.extend(option_texts(&table.options)),
     }
+    if let (Some(plan), Some(place)) =
+        (table.bucketing_text(), properties.iter_mut().find(|text| text.starts_with("extensions")))
+    {
+        // Cassandra accepts and ignores it, and CREATE TABLE reads it back.
+        *place = format!("extensions = {{{}: {}}}", quoted(schema::bucketing::EXTENSION), quoted(&plan));
+    }
     text.push_str(&properties.join("\n    AND "));
     text.push(';');
     if is_virtual {

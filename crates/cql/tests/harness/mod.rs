@@ -56,6 +56,14 @@ impl Bench {
         self.clock.advance_micros(seconds * 1_000_000);
     }
 
+    /// Does what the server does every minute for tables with retention; says how many buckets were dropped.
+    pub fn drop_expired(&mut self) -> usize {
+        let (_, catalogue) = self.dialect.shared.load();
+        let now = self.ids.now_micros();
+        let drop = |table| wait(database::retention::drop_expired(&self.dialect.store, table, now)).unwrap();
+        catalogue.tables().map(|table| drop(table)).sum()
+    }
+
     pub fn run(&mut self, text: &str) -> Result<Response, QueryError> {
         let prepared = self.dialect.prepare(&self.session, None, text)?;
         let now = self.ids.now_micros();

@@ -132,12 +132,13 @@ fn decode(bytes: &[u8]) -> Option<Catalogue> {
     body.is_empty().then_some(Catalogue { version, tables, blob })
 }
 
-/// What is stored of tables: indexes and views come from the schema.
+/// What is stored of tables: indexes, views and buckets come from the schema.
 fn stored(tables: &[TableConfig]) -> Vec<TableConfig> {
     let bare = |table: &TableConfig| TableConfig {
         indexes: Vec::new(),
         views: Vec::new(),
         limit: None,
+        buckets: None,
         ..table.clone()
     };
     tables.iter().map(bare).collect()
@@ -187,6 +188,7 @@ fn take_table(body: &mut &[u8]) -> Option<TableConfig> {
         indexes: Vec::new(),
         views: Vec::new(),
         limit: None,
+        buckets: None,
     })
 }
 

@@ -1,6 +1,6 @@
 //! Commits on their way: queued in the log, waiting to be safe, then applied and acknowledged.
 
-use super::locks::Guard;
+use super::locks::{Guard, LockKey};
 use super::{Errand, Shard};
 use crate::log::{Durability, NO_BALLOT, Pin, SubmitError, record};
 use crate::shard::holds::{RemoteHold, Ticket};
@@ -28,6 +28,8 @@ struct Unfinished {
     parts: usize,
     /// A shard has ended before it applied its part. The log has the commit.
     lost: bool,
+    /// Partitions whose buckets are recorded once all is applied.
+    learnable: Vec<LockKey>,
     waker: Option<Waker>,
 }
 
@@ -178,14 +180,14 @@ impl Shard {
             self.shared.log.submit(self.index, encode).map_err(|error| self.refusal(error))?
         };
         self.shared.metrics.commits.add(1);
-        self.number_parts(number, ballot, &mut remote);
+        self.number_parts(number, ballot, &mut remote, &mutations);
         let waiting = Waiting { ballot, mutations, remote, guards, waker: None };
         self.commits.borrow_mut().waiting.push_back(waiting);
         Ok(number)
     }
 
     /// Lets the parts of a begun commit find back to it.
-    fn number_parts(&self, commit: u64, ballot: i64, remote: &mut [RemotePart]) {
+    fn number_parts(&self, commit: u64, ballot: i64, remote: &mut [RemotePart], own: &[Mutation]) {
         let mut parts = 0;
         for part in remote {
             if let Done::Begun { number, .. } = &mut part.done {
@@ -194,7 +196,8 @@ impl Shard {
             }
         }
         if parts > 0 {
-            let unfinished = Unfinished { ballot, parts, lost: false, waker: None };
+            let learnable = self.learnable(own);
+            let unfinished = Unfinished { ballot, parts, lost: false, learnable, waker: None };
             self.commits.borrow_mut().unfinished.insert(commit, unfinished);
         }
     }
@@ -210,7 +213,8 @@ impl Shard {
         }
         let waker = unfinished.waker.take();
         if applied {
-            commits.unfinished.remove(&number);
+            let learned = commits.unfinished.remove(&number).map(|unfinished| unfinished.learnable);
+            self.learn(learned.unwrap_or_default());
         }
         drop(commits);
         if let Some(waker) = waker {
@@ -287,6 +291,9 @@ impl Shard {
                     if table.config.limit.is_some() {
                         self.look_at(table, mutation);
                     }
+                    if table.config.buckets.is_some() {
+                        self.applied_to_bucket(mutation, waiting.remote.is_empty());
+                    }
                     if table.active.is_full() {
                         self.room.must_seal();
                     }
@@ -360,6 +367,9 @@ impl Shard {
                     grown += table.apply(mutation, pin);
                     if table.config.limit.is_some() {
                         self.look_at(table, mutation);
+                    }
+                    if table.config.buckets.is_some() {
+                        self.applied_to_bucket(mutation, false);
                     }
                     if table.active.is_full() {
                         self.room.must_seal();

@@ -6,6 +6,7 @@
 
 mod alter;
 mod begin;
+mod buckets;
 mod commits;
 mod compact;
 mod conditional;
@@ -68,6 +69,8 @@ pub(crate) struct Shard {
     tables: RefCell<BTreeMap<TableId, TableState>>,
     /// Some table has an index or a view.
     any_projection: Cell<bool>,
+    /// Partitions of bucketed tables whose buckets are recorded.
+    known_buckets: buckets::Known,
     commits: RefCell<Commits>,
     /// Counts changes of the tables; the same number on every shard once a change has arrived.
     version: Cell<u64>,
@@ -130,6 +133,7 @@ impl Shard {
             index: seed.index,
             tables: RefCell::new(tables.collect()),
             any_projection: Cell::new(false),
+            known_buckets: buckets::Known::default(),
             commits: RefCell::default(),
             version: Cell::new(seed.version),
             early: RefCell::default(),

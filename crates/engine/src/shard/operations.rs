@@ -52,11 +52,13 @@ impl Shard {
                 done.push(receiver);
             }
         }
+        let learnable = if done.is_empty() { Vec::new() } else { self.learnable(&mutations) };
         let number = self.submit(ballot, mutations, parts, holds.local)?;
         self.applied(number).await?;
         for receiver in done {
             receiver.await.map_err(|_| StoreError::Closed)?;
         }
+        self.learn(learnable);
         Ok(())
     }
 

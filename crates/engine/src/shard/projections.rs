@@ -1,4 +1,4 @@
-//! What a commit does to other tables: entries of indexes and rows of views join it before it is logged.
+//! What a commit does to other tables: entries of indexes, rows of views and the record of buckets join it before it is logged.
 //!
 //! Found on the shard that owns the rows, wherever the commit is logged.
 
@@ -105,6 +105,7 @@ impl Shard {
         }
         let mut projected = self.view_delta(mutation, now_seconds)?;
         projected.mutations.extend(self.index_delta(mutation, now_seconds)?);
+        projected.mutations.extend(self.bucket_entry(mutation));
         Ok(projected)
     }
 }

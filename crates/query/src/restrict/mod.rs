@@ -39,7 +39,7 @@ impl Restrictions {
     pub fn keys(&self, request: &Request<'_>, ids: &dyn Ids) -> Result<Vec<PartitionKey>, QueryError> {
         match self.partitions(request, ids)? {
             PartitionSet::Keys(keys) => Ok(keys),
-            PartitionSet::Range { .. } => {
+            PartitionSet::Range { .. } | PartitionSet::Entities(_) => {
                 let missing: Vec<&str> = self.table.partition_key.iter().map(|c| &*c.name).collect();
                 let text = format!("Some partition key parts are missing: {}", missing.join(", "));
                 Err(QueryError::invalid(text))
@@ -76,7 +76,22 @@ impl Restrictions {
             PartitionRestriction::Keys { columns, .. } => {
                 columns.iter().map(|terms| terms.as_marker().and_then(|m| u16::try_from(m).ok())).collect()
             }
-            PartitionRestriction::Range(_) => None,
+            PartitionRestriction::Range(_) | PartitionRestriction::Entities { .. } => None,
+        }
+    }
+
+    /// The entities, where the statement names some without their buckets.
+    pub fn entities(
+        &self,
+        request: &Request<'_>,
+        ids: &dyn Ids,
+    ) -> Result<Option<Vec<PartitionKey>>, QueryError> {
+        match &self.partitions {
+            PartitionRestriction::Entities { .. } => match self.partitions(request, ids)? {
+                PartitionSet::Entities(entities) => Ok(Some(entities)),
+                PartitionSet::Keys(_) | PartitionSet::Range { .. } => Ok(None),
+            },
+            PartitionRestriction::Keys { .. } | PartitionRestriction::Range(_) => Ok(None),
         }
     }
 }

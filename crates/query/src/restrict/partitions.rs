@@ -2,6 +2,7 @@
 
 use super::product::{check_bytes, check_combinations};
 use super::terms::{Receiver, Terms, required};
+use crate::buckets::entity_key;
 use crate::context::{Ids, Request};
 use crate::error::QueryError;
 use crate::expr::{Evaluated, Expr};
@@ -9,7 +10,7 @@ use crate::key::{KeyValues, partition_key};
 use model::key::PartitionKey;
 use model::token::Token;
 use model::value::compare;
-use schema::Table;
+use schema::{Column, Table};
 use std::borrow::Cow;
 
 #[derive(Clone, Debug)]
@@ -18,6 +19,8 @@ pub enum PartitionRestriction {
     Range(TokenRange),
     /// One restriction per partition key column; the tokens may be restricted as well.
     Keys { columns: Vec<Terms>, tokens: TokenRange },
+    /// Of a bucketed table: one restriction per partition key column that is no bucket. The buckets follow from the rows.
+    Entities { columns: Vec<Terms> },
 }
 
 /// `token(...)` bounds: the expression and whether the bound itself belongs to the range.
@@ -37,6 +40,8 @@ pub enum PartitionSet {
     Keys(Vec<PartitionKey>),
     /// Storage prefixes `[start, end)`; an empty `end` is no bound. Empty ranges are `Keys(vec![])`.
     Range { start: Vec<u8>, end: Vec<u8> },
+    /// Entities of a bucketed table, as keys of their records: in key-value order, without duplicates.
+    Entities(Vec<PartitionKey>),
 }
 
 impl PartitionRestriction {
@@ -51,9 +56,15 @@ impl PartitionRestriction {
 
     /// Whether keys are named, and more than one: IN with several values, or with a marker that may hold several.
     pub fn names_several(&self) -> bool {
-        matches!(self, PartitionRestriction::Keys { .. }) && !self.is_single()
+        !matches!(self, PartitionRestriction::Range(_)) && !self.is_single() && !self.is_single_entity()
     }
 
+    /// Whether a single entity of a bucketed table is named by equalities.
+    pub fn is_single_entity(&self) -> bool {
+        matches!(self, PartitionRestriction::Entities { columns } if columns.iter().all(Terms::is_one))
+    }
+
+    /// Whether a single partition is named by equalities.
     pub fn is_single(&self) -> bool {
         matches!(self, PartitionRestriction::Keys { columns, .. } if columns.iter().all(Terms::is_one))
     }
@@ -82,8 +93,31 @@ impl PartitionRestriction {
                 }
                 Ok(PartitionSet::Keys(keys))
             }
+            PartitionRestriction::Entities { columns } => {
+                bind_entities(table, columns, request, ids).map(PartitionSet::Entities)
+            }
         }
     }
+}
+
+fn bind_entities(
+    table: &Table,
+    columns: &[Terms],
+    request: &Request<'_>,
+    ids: &dyn Ids,
+) -> Result<Vec<PartitionKey>, QueryError> {
+    let named = table.entity_key();
+    if columns.iter().all(|terms| terms.as_single().is_some()) {
+        let mut values = KeyValues::default();
+        for (column, terms) in named.iter().zip(columns) {
+            let name = |_| column.name.to_string();
+            if let Some(only) = terms.as_single() {
+                values.push(Receiver::new(&name).required(only.evaluate(request, ids)?, 0)?);
+            }
+        }
+        return Ok(vec![entity_key(values.as_slice())?]);
+    }
+    combinations(named, columns, &|values| entity_key(values), request, ids)
 }
 
 fn bind_keys(
@@ -109,9 +143,20 @@ fn bind_keys(
         }
         return Ok(vec![partition_key(table, values.as_slice())?]);
     }
+    combinations(&table.partition_key, columns, &|values| partition_key(table, values), request, ids)
+}
+
+/// Every key that the alternatives of the columns make together.
+fn combinations(
+    named: &[Column],
+    columns: &[Terms],
+    make: MakeKey<'_>,
+    request: &Request<'_>,
+    ids: &dyn Ids,
+) -> Result<Vec<PartitionKey>, QueryError> {
     let mut alternatives = Vec::with_capacity(columns.len());
     let mut combinations = 1usize;
-    for (column, terms) in table.partition_key.iter().zip(columns) {
+    for (column, terms) in named.iter().zip(columns) {
         let rows = terms.evaluate(&Receiver::new(&|_| column.name.to_string()), request, ids)?;
         combinations = combinations.saturating_mul(rows.len());
         let mut values: Vec<Cow<'_, [u8]>> = rows.into_iter().flatten().collect();
@@ -121,7 +166,7 @@ fn bind_keys(
         }
         alternatives.push(values);
     }
-    check_combinations(table.partition_key.iter().map(|c| &*c.name), combinations)?;
+    check_combinations(named.iter().map(|c| &*c.name), combinations)?;
     // A value stands in as many keys as the other columns make.
     let repeated = |values: &Vec<Cow<'_, [u8]>>| {
         let bytes: usize = values.iter().map(|value| value.len()).sum();
@@ -131,23 +176,25 @@ fn bind_keys(
     // Every column's values are sorted, so counting with the last column fastest gives key order.
     let mut keys = Vec::with_capacity(combinations);
     let mut chosen: Vec<&[u8]> = Vec::with_capacity(columns.len());
-    combine(table, &alternatives, &mut chosen, &mut keys)?;
+    combine(make, &alternatives, &mut chosen, &mut keys)?;
     Ok(keys)
 }
 
+type MakeKey<'m> = &'m dyn Fn(&[&[u8]]) -> Result<PartitionKey, QueryError>;
+
 fn combine<'v>(
-    table: &Table,
+    make: MakeKey<'_>,
     alternatives: &'v [Vec<Cow<'_, [u8]>>],
     chosen: &mut Vec<&'v [u8]>,
     keys: &mut Vec<PartitionKey>,
 ) -> Result<(), QueryError> {
     let Some((first, rest)) = alternatives.split_first() else {
-        keys.push(partition_key(table, chosen)?);
+        keys.push(make(chosen)?);
         return Ok(());
     };
     for value in first {
         chosen.push(value);
-        combine(table, rest, chosen, keys)?;
+        combine(make, rest, chosen, keys)?;
         chosen.pop();
     }
     Ok(())

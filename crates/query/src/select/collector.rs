@@ -9,6 +9,7 @@ use super::paging::SequenceState;
 use super::plan::SelectPlan;
 use super::scratch::Scratch;
 use super::turn::Turn;
+use crate::buckets::Bucket;
 use crate::context::{Ids, Request};
 use crate::error::QueryError;
 use crate::expr::{Env, Expr};
@@ -72,6 +73,8 @@ pub struct Collector<'p, 'c> {
     pub open: bool,
     /// Where columns were dropped: those that are left. A row that lives in dropped ones alone is not there.
     living: Option<Arc<[ColumnId]>>,
+    /// Buckets before this one are kept no longer.
+    oldest_kept: Option<i64>,
     /// Collects rows by similarity instead of writing them as they come.
     pub nearest: Option<Nearest>,
     pub stopped: Option<Stop>,
@@ -140,6 +143,7 @@ impl<'p, 'c> Collector<'p, 'c> {
             group: None,
             open: false,
             living: plan.table.living_columns(),
+            oldest_kept: oldest_kept(plan, request.now_seconds),
             nearest: None,
             stopped: None,
             error: None,
@@ -252,6 +256,13 @@ impl<'p, 'c> Collector<'p, 'c> {
             self.group = Some(Group { keys: Vec::new(), first, states: states?, clustering: Vec::new() });
         }
         self.end_group()
+    }
+
+    /// Whether a partition is a time bucket that is kept no longer: its rows are not there, dropped already or not.
+    fn is_expired(&self, key: &PartitionKey) -> bool {
+        let plan = self.plan.table.bucketing();
+        let bucket = plan.and_then(|plan| Bucket::of_key(plan, key)).and_then(|(_, bucket)| bucket.time);
+        bucket.is_some_and(|bucket| self.oldest_kept.is_some_and(|oldest| bucket < oldest))
     }
 
     fn is_dead(&self, row: RowView<'_>) -> bool {
@@ -491,6 +502,9 @@ impl<'p, 'c> Collector<'p, 'c> {
 
 impl Sink for Collector<'_, '_> {
     fn partition(&mut self, key: &PartitionKey) -> Flow {
+        if self.oldest_kept.is_some() && self.is_expired(key) {
+            return Flow::NextPartition;
+        }
         if self.key.as_ref() != Some(key) {
             let before = self.key.replace(key.clone());
             if std::mem::replace(&mut self.last_is_current, false) {
@@ -552,6 +566,10 @@ impl Sink for Collector<'_, '_> {
         }
         Flow::Continue
     }
+}
+
+fn oldest_kept(plan: &SelectPlan, now_seconds: u32) -> Option<i64> {
+    plan.table.bucketing()?.oldest_kept(i64::from(now_seconds))
 }
 
 /// Two decimals of one group may be written differently: 1.5 and 1.50.

@@ -1,5 +1,6 @@
 //! Running a read plan against a store.
 
+use super::buckets::{self, Chosen};
 use super::collector::{Collector, PageBudget, Stop};
 use super::filter::Filter;
 use super::limits::bind_limit;
@@ -82,6 +83,17 @@ async fn run<S: Store, T: Store>(
         pauses: 0,
         places: 0,
         short_pages: true,
+    };
+    let partitions = match partitions {
+        PartitionSet::Entities(entities) => match buckets::choose(&mut scan, entities, &state).await? {
+            Chosen::Partitions(partitions) => partitions,
+            Chosen::Merge(merged) => {
+                let rows = Box::pin(merge::run(&mut scan, merged, state)).await?;
+                scan.warn_about_tombstones(rows.count);
+                return Ok(rows);
+            }
+        },
+        other => other,
     };
     let rows = match (plan.merge_columns, partitions) {
         (Some(columns), PartitionSet::Keys(keys)) if keys.len() > 1 && plan.grouping.is_some() => {
@@ -201,6 +213,9 @@ impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
                     self.drive(&mut collector).await?
                 }
                 (None, PartitionSet::Keys(keys)) => self.each_key(keys, after, &mut collector).await?,
+                (None, PartitionSet::Entities(entities)) => {
+                    Box::pin(self.each_bucket(entities, after, &mut collector)).await?
+                }
             };
         }
         let mut more = match (ended, collector.stopped) {
@@ -339,9 +354,11 @@ fn warn_about_aggregation<S: Store>(plan: &SelectPlan, context: &Context<'_, S>)
                 context.warn("Aggregation query used without partition key");
             }
         }
-        PartitionRestriction::Keys { columns, .. } if !columns.iter().all(Terms::is_equality) => {
+        PartitionRestriction::Keys { columns, .. } | PartitionRestriction::Entities { columns }
+            if !columns.iter().all(Terms::is_equality) =>
+        {
             context.warn("Aggregation query used on multiple partition keys (IN restriction)");
         }
-        PartitionRestriction::Keys { .. } => {}
+        PartitionRestriction::Keys { .. } | PartitionRestriction::Entities { .. } => {}
     }
 }

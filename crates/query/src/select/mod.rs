@@ -5,6 +5,7 @@
 //! boundaries and resume from bytes that any connection may bring back.
 
 mod aggregate;
+mod buckets;
 mod cell_info;
 mod collector;
 mod execute;

@@ -60,6 +60,8 @@ impl<S: Store, T: Store> Scan<'_, '_, S, T> {
                 let entries = self.entries(path, entries_of, (start, end), collector);
                 self.follow(entries, &wanted, after, collector).await
             }
+            // Binding reads entities without an index.
+            PartitionSet::Entities(_) => Err(malformed()),
             PartitionSet::Keys(keys) => {
                 let first = match &after {
                     None => 0,

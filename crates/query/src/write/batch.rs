@@ -1,6 +1,7 @@
 //! Batches: several writes as one commit.
 
-use super::build::{Builder, Targets};
+use super::buckets;
+use super::build::{Builder, RowTargets, Targets};
 use super::cells::as_i64;
 use super::conditional;
 use super::json::Document;
@@ -119,19 +120,40 @@ impl BatchPlan {
             let plans: Vec<&WritePlan> = self.statements.iter().map(|s| &**s).collect();
             return conditional::execute_each(ctx, &plans, values, true).await.map(Some);
         }
-        if let Some(commit) = self.commit(ctx, values)? {
+        let mut looked_up = Vec::new();
+        if self.spans_buckets() {
+            for (place, plan) in self.statements.iter().enumerate() {
+                let values = values.get(place).copied().unwrap_or(ctx.request.values);
+                looked_up.push(buckets::look_up(ctx, plan, &Request { values, ..ctx.request }).await?);
+            }
+        }
+        if let Some(commit) = self.commit_to(ctx, values, &looked_up)? {
             ctx.store.commit(commit).await?;
         }
         Ok(None)
     }
 
-    /// What a batch without conditions commits; `None` when it writes nothing.
+    /// Whether some statement has to look up buckets first.
+    pub fn spans_buckets(&self) -> bool {
+        self.statements.iter().any(|statement| statement.spans_buckets())
+    }
+
+    /// What a batch without conditions, and that does not span buckets, commits; `None` when it writes nothing.
     pub fn commit<S: Store>(
         &self,
         ctx: &Context<'_, S>,
         values: &[Values<'_>],
     ) -> Result<Option<Commit>, QueryError> {
-        let mutations = self.mutations(ctx, values)?;
+        self.commit_to(ctx, values, &[])
+    }
+
+    fn commit_to<S: Store>(
+        &self,
+        ctx: &Context<'_, S>,
+        values: &[Values<'_>],
+        looked_up: &[Vec<PartitionKey>],
+    ) -> Result<Option<Commit>, QueryError> {
+        let mutations = self.mutations(ctx, values, looked_up)?;
         self.check_size(ctx, &mutations)?;
         if ctx.store.is_crowded() {
             full::warn(ctx, &mutations, |mutation| {
@@ -148,6 +170,7 @@ impl BatchPlan {
         &self,
         ctx: &Context<'_, S>,
         values: &[Values<'_>],
+        looked_up: &[Vec<PartitionKey>],
     ) -> Result<Vec<Mutation>, QueryError> {
         let batch_timestamp = match &self.timestamp {
             None => None,
@@ -167,18 +190,30 @@ impl BatchPlan {
             Request { values, ..ctx.request }
         };
         // The partitions of all statements first, as Cassandra does: it decides which of two errors is told.
-        let mut partitions: Vec<Vec<PartitionKey>> = Vec::with_capacity(self.statements.len());
+        let mut partitions: Vec<Targets> = Vec::with_capacity(self.statements.len());
         for (place, plan) in self.statements.iter().enumerate() {
             let request = request(place);
-            partitions.push(builder(ctx, &request, &room, batch_timestamp, place).partitions(plan)?);
+            let mut builder = builder(ctx, &request, &room, batch_timestamp, place);
+            builder.partitions = looked_up.get(place).map(Vec::as_slice);
+            partitions.push(match plan.table.bucketing() {
+                // The bucket follows from the row, so both are found at once.
+                Some(_) => builder.targets(plan)?,
+                None => Targets {
+                    partitions: builder.partitions(plan)?,
+                    rows: RowTargets::None,
+                    further: Vec::new(),
+                },
+            });
         }
         let mut merged = Merged::with_capacity(self.statements.len());
-        for (place, (plan, partitions)) in self.statements.iter().zip(partitions).enumerate() {
+        for (place, (plan, mut targets)) in self.statements.iter().zip(partitions).enumerate() {
             let request = request(place);
             let builder = builder(ctx, &request, &room, batch_timestamp, place);
-            let rows = builder.rows(plan)?;
+            if plan.table.bucketing().is_none() {
+                targets.rows = builder.rows(plan)?;
+            }
             let stamp = builder.stamp(plan)?;
-            let mutations = builder.mutations(plan, Targets { partitions, rows }, &stamp)?;
+            let mutations = builder.mutations(plan, targets, &stamp)?;
             mutations.into_iter().filter(|mutation| !mutation.is_empty()).for_each(|m| merged.add(m));
         }
         Ok(merged.mutations)
@@ -240,7 +275,8 @@ fn builder<'a, 'r, S: Store>(
     batch_timestamp: Option<i64>,
     place: usize,
 ) -> Builder<'a, 'r> {
-    Builder { request, ids: ctx.ids, batch_timestamp, conditional: false, statement: place as u32, room }
+    let statement = place as u32;
+    Builder { request, ids: ctx.ids, batch_timestamp, conditional: false, statement, room, partitions: None }
 }
 
 #[cfg(test)]

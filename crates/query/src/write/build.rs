@@ -25,6 +25,8 @@ const ROW_BYTES: usize = 256;
 pub(super) struct Targets {
     pub partitions: Vec<PartitionKey>,
     pub rows: RowTargets,
+    /// Of a bucketed table: rows in other buckets.
+    pub further: Vec<Targets>,
 }
 
 pub(super) enum RowTargets {
@@ -47,6 +49,8 @@ pub(super) struct Builder<'a, 'r> {
     pub statement: u32,
     /// Shared by the statements of a batch.
     pub room: &'r Room,
+    /// The partitions of a deletion that spans buckets, which were looked up.
+    pub partitions: Option<&'r [PartitionKey]>,
 }
 
 impl<'a> Builder<'a, '_> {
@@ -97,8 +101,11 @@ impl<'a> Builder<'a, '_> {
     }
 
     pub fn targets(&self, plan: &'a WritePlan) -> Result<Targets, QueryError> {
+        if let Some(bucketing) = plan.table.bucketing() {
+            return self.bucketed(plan, bucketing);
+        }
         let partitions = self.partitions(plan)?;
-        Ok(Targets { partitions, rows: self.rows(plan)? })
+        Ok(Targets { partitions, rows: self.rows(plan)?, further: Vec::new() })
     }
 
     pub fn partitions(&self, plan: &'a WritePlan) -> Result<Vec<PartitionKey>, QueryError> {
@@ -142,7 +149,7 @@ impl<'a> Builder<'a, '_> {
         })
     }
 
-    fn key_values(
+    pub(super) fn key_values(
         &self,
         plan: &'a WritePlan,
         exprs: &'a [Expr],
@@ -176,8 +183,11 @@ impl<'a> Builder<'a, '_> {
         if plan.checked {
             self.check_keys(plan, &targets)?;
         }
-        let Targets { partitions, rows } = targets;
+        let Targets { partitions, rows, further } = targets;
         let mut out = Vec::with_capacity(partitions.len());
+        for targets in further {
+            out.extend(self.mutations(plan, targets, stamp)?);
+        }
         for key in partitions {
             let mut mutation = Mutation::new(table, key);
             if plan.kind == WriteKind::Delete && plan.assignments.is_empty() {

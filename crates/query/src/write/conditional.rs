@@ -66,6 +66,7 @@ pub fn commit<S: Store>(
             conditional: true,
             statement: place as u32,
             room: &room,
+            partitions: None,
         };
         let stamp = builder.stamp(plan)?;
         let targets = builder.targets(plan)?;
@@ -99,7 +100,8 @@ fn check_partition(
     partition: &mut Option<(TableId, PartitionKey)>,
 ) -> Result<(), QueryError> {
     let table = TableId(plan.table.id);
-    let [key] = &targets.partitions[..] else {
+    let single = if targets.further.is_empty() { &targets.partitions[..] } else { &[] };
+    let [key] = single else {
         let what = if plan.kind == WriteKind::Delete { "deletions" } else { "updates" };
         let text = format!("IN on the partition key is not supported with conditional {what}");
         return Err(QueryError::invalid(text));

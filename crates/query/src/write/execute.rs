@@ -1,5 +1,6 @@
 //! Runs one write statement.
 
+use super::buckets;
 use super::build::Builder;
 use super::conditional;
 use super::json;
@@ -9,6 +10,7 @@ use crate::context::Context;
 use crate::error::QueryError;
 use crate::full;
 use crate::spec::Rows;
+use model::key::PartitionKey;
 use store::{Commit, Store};
 
 /// Commits above this give way before they are logged.
@@ -45,7 +47,11 @@ async fn execute_with<S: Store>(ctx: &Context<'_, S>, plan: &WritePlan) -> Resul
     if plan.is_conditional() {
         return conditional::execute(ctx, &[plan], false).await.map(Some);
     }
-    if let Some(commit) = commit(ctx, plan)? {
+    let partitions = match plan.spans_buckets() {
+        true => Some(buckets::look_up(ctx, plan, &ctx.request).await?),
+        false => None,
+    };
+    if let Some(commit) = commit_to(ctx, plan, partitions.as_deref())? {
         // Making it has taken a while, and so will logging it.
         if commit.mutations.iter().map(|m| m.encoded().len()).sum::<usize>() > SHORT_BYTES {
             rt::turn::give_way().await;
@@ -55,8 +61,16 @@ async fn execute_with<S: Store>(ctx: &Context<'_, S>, plan: &WritePlan) -> Resul
     Ok(None)
 }
 
-/// What a statement without conditions and JSON commits; `None` when it writes nothing.
+/// What a statement without conditions and JSON, and that does not span buckets, commits; `None` when it writes nothing.
 pub fn commit<S: Store>(ctx: &Context<'_, S>, plan: &WritePlan) -> Result<Option<Commit>, QueryError> {
+    commit_to(ctx, plan, None)
+}
+
+fn commit_to<S: Store>(
+    ctx: &Context<'_, S>,
+    plan: &WritePlan,
+    partitions: Option<&[PartitionKey]>,
+) -> Result<Option<Commit>, QueryError> {
     let builder = Builder {
         request: &ctx.request,
         ids: ctx.ids,
@@ -64,6 +78,7 @@ pub fn commit<S: Store>(ctx: &Context<'_, S>, plan: &WritePlan) -> Result<Option
         conditional: false,
         statement: 0,
         room: &Room::new(&ctx.limits),
+        partitions,
     };
     let stamp = builder.stamp(plan)?;
     let targets = builder.targets(plan)?;

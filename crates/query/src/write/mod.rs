@@ -5,6 +5,7 @@
 //! data. Does not know CQL text.
 
 mod batch;
+mod buckets;
 mod build;
 mod cells;
 mod conditional;

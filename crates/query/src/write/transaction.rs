@@ -211,7 +211,16 @@ fn builder<'a, 'r, S: Store>(
     room: &'r Room,
     place: usize,
 ) -> Builder<'a, 'r> {
-    Builder { request, ids: ctx.ids, batch_timestamp: None, conditional: true, statement: place as u32, room }
+    Builder {
+        request,
+        ids: ctx.ids,
+        batch_timestamp: None,
+        conditional: true,
+        statement: place as u32,
+        room,
+        // Bucketed tables take no part in transactions.
+        partitions: None,
+    }
 }
 
 /// SELECTs of a transaction answer at once: there is no later moment to page in.

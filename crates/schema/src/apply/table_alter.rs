@@ -8,6 +8,7 @@ use super::table_create::{
 };
 use super::types::check_type_size;
 use super::{changed, constraint, foreign, guard, unchanged, view};
+use crate::bucketing;
 use crate::catalogue::Catalogue;
 use crate::change::{Applied, EffectKind, NewColumn, Setting, TableAlteration, TargetKind};
 use crate::column::{ColumnKind, DroppedColumn};
@@ -64,7 +65,15 @@ pub(super) fn alter(
             if properties.has("id") {
                 return Err(SchemaError::config("Cannot alter table id."));
             }
+            bucketing::check_alter(properties)?;
             table.options = table.options.with(properties)?;
+            if let Some(text) = properties.text("retention")? {
+                let time = table.bucketing().and_then(|plan| plan.time.as_ref());
+                let seconds = bucketing::retention(text, time)?;
+                if let Some(plan) = &mut table.options.bucketing {
+                    plan.retention_seconds = seconds;
+                }
+            }
             check_counter_ttl(&table)?;
         }
     }
@@ -182,6 +191,9 @@ fn add(table: &mut Table, if_not_exists: bool, columns: &[NewColumn]) -> Result<
         }
         if column.is_static && table.clustering.is_empty() {
             return Err(statics_need_clustering());
+        }
+        if column.is_static && table.bucketing().is_some() {
+            return Err(bucketing::static_in_buckets(name));
         }
         if let Some(dropped) = dropped.get(name.as_str()) {
             check_returning(dropped, column)?;

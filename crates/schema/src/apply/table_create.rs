@@ -2,6 +2,7 @@
 
 use super::types::check_type_size;
 use super::{changed, constraint, existing_keyspace, foreign, guard, is_word, unchanged, with_table};
+use crate::bucketing;
 use crate::catalogue::Catalogue;
 use crate::change::{Applied, EffectKind, NewColumn, NewTable, Setting, TargetKind};
 use crate::column::{Column, ColumnKind};
@@ -29,7 +30,7 @@ pub(super) fn create(
     setting: &Setting,
 ) -> Result<Applied, SchemaError> {
     check_definition(new)?;
-    let options = TableOptions::read_new(&new.properties)?;
+    let mut options = TableOptions::read_new(&new.properties)?;
     guard(&new.keyspace, "CREATE", || format!("all tables in {}", new.keyspace))?;
     let keyspace = existing_keyspace(catalogue, &new.keyspace)?;
     if keyspace.table(&new.name).is_some() {
@@ -40,12 +41,19 @@ pub(super) fn create(
             }
         };
     }
-    let options = options.checked()?;
     let id = catalogue.next_table_id;
+    let mut next_id = id + 1;
+    let (bucketed, bucketing) = bucketing::adopt(new)?;
+    let new = &*bucketed;
+    options.bucketing = bucketing;
+    if let Some(plan) = options.bucketing.as_mut().filter(|plan| plan.time.is_some()) {
+        plan.record = next_id;
+        next_id += 1;
+    }
+    let options = options.checked()?;
     let uuid = table_uuid(catalogue, &new.properties, id, setting)?;
     let mut table = build(new, id, uuid, options)?;
     constraint::check_table(&table)?;
-    let mut next_id = id + 1;
     match &new.foreign {
         None => check_name(&new.keyspace, &new.name)?,
         Some(new_foreign) => {

@@ -51,6 +51,11 @@ pub(super) fn create(
     };
     check_counter_ttl(&table)?;
     let mut next_id = id + 1;
+    // Which buckets there are is recorded for each table by itself.
+    if let Some(plan) = table.options.bucketing.as_mut().filter(|plan| plan.time.is_some()) {
+        plan.record = next_id;
+        next_id += 1;
+    }
     if like.with_indexes {
         for index in &source.indexes {
             let name = free_name(into, &table, &index.name);

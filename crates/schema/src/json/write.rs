@@ -29,7 +29,13 @@ fn format(catalogue: &Catalogue) -> u32 {
     let is_projection = |table: &Table| table.view.as_ref().is_some_and(|view| view.projection.is_some());
     let is_new_place =
         |k: &Keyspace| !k.functions.is_empty() || !k.aggregates.is_empty() || !k.notes.is_empty();
-    let is_new = |t: &Table| t.is_checked() || t.compact.is_some() || !t.options.partition_limit.is_empty();
+    let is_new = |t: &Table| {
+        let options = &t.options;
+        t.is_checked()
+            || t.compact.is_some()
+            || t.bucketing().is_some()
+            || !options.partition_limit.is_empty()
+    };
     if catalogue.keyspaces.values().any(|keyspace| is_new_place(keyspace))
         || catalogue.tables().any(|table| is_new(table))
     {

@@ -43,6 +43,9 @@ pub struct TableOptions {
     pub compaction: BTreeMap<String, String>,
     pub compression: BTreeMap<String, String>,
     pub extensions: BTreeMap<String, Vec<u8>>,
+    /// Ours: how rows are spread over partitions. Made with the table, not read from properties here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bucketing: Option<crate::bucketing::Bucketing>,
     /// Ours: `'enforce' | 'warn' | 'off'`; empty means the keyspace's or the default.
     pub review: String,
     /// Ours: see [`LimitPlan`]; empty means none.
@@ -81,6 +84,7 @@ impl Default for TableOptions {
                 ("class", "org.apache.cassandra.io.compress.LZ4Compressor"),
             ]),
             extensions: BTreeMap::new(),
+            bucketing: None,
             review: String::new(),
             partition_limit: BTreeMap::new(),
         }

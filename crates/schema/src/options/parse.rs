@@ -11,10 +11,11 @@ const TTL_MAX: i32 = 20 * 365 * 24 * 60 * 60;
 /// Below this a Bloom filter would need more bits per key than Cassandra has tables for.
 const BLOOM_CHANCE_MIN: f64 = 6.71e-5;
 
-const KNOWN: [&str; 22] = [
+const KNOWN: [&str; 24] = [
     "additional_write_policy",
     "allow_auto_snapshot",
     "bloom_filter_fp_chance",
+    "bucketing",
     "caching",
     "cdc",
     "comment",
@@ -32,6 +33,7 @@ const KNOWN: [&str; 22] = [
     "min_index_interval",
     "partition_limit",
     "read_repair",
+    "retention",
     "review",
     "speculative_retry",
 ];
@@ -150,6 +152,8 @@ impl TableOptions {
         if let Some(map) = from.map("partition_limit")? {
             self.partition_limit = limit::normalise(map)?;
         }
+        // A plan is made with its table, see `bucketing`.
+        from.map("bucketing")?;
         // Cassandra reads `extensions` and ignores it in CREATE and ALTER; so do we.
         from.map("extensions")?;
         Ok(())

@@ -4,6 +4,7 @@
 //! deletion as it came and decides what is visible when somebody reads. It never purges, never
 //! pauses, and forgets everything when dropped.
 
+use crate::buckets::BucketsConfig;
 use crate::commit::{CasOutcome, CheckedPartition, Commit, ConditionalCommit, CurrentRow};
 use crate::condition::{RowCheck, RowPosition};
 use crate::constraint::check_rows;
@@ -39,6 +40,7 @@ struct Table {
     incarnation: u32,
     indexes: Vec<IndexConfig>,
     views: Vec<ViewConfig>,
+    buckets: Option<BucketsConfig>,
     partitions: BTreeMap<PartitionKey, Partition>,
 }
 
@@ -123,10 +125,16 @@ impl NaiveStore {
             .collect();
         let view = |position: &RowPosition| before.get(position).and_then(|row| RowView::from_payload(row));
         check_rows(&mutation, &checks, view, now_seconds).map_err(|violation| violation.error)?;
-        let entries = self.index_delta(&mutation, now_seconds);
+        let mut entries = self.index_delta(&mutation, now_seconds);
+        entries.extend(self.bucket_entry(&mutation));
         let before = self.base_rows(&mutation);
         std::iter::once(&mutation).chain(&entries).try_for_each(|mutation| self.put(mutation))?;
         self.view_delta(&mutation, &before, now_seconds).iter().try_for_each(|mutation| self.put(mutation))
+    }
+
+    /// The entry of a bucket, with every write of it.
+    fn bucket_entry(&self, mutation: &Mutation) -> Option<Mutation> {
+        self.tables.borrow().get(&mutation.table)?.buckets.as_ref()?.entry(mutation)
     }
 
     /// Every row of the partition, if its table has views.
@@ -420,6 +428,7 @@ impl Store for NaiveStore {
             }
             table.indexes = config.indexes;
             table.views = config.views;
+            table.buckets = config.buckets;
         }
         *self.catalogue.borrow_mut() = Some(catalogue);
         Ok(())

@@ -40,7 +40,8 @@ pub fn analyse(
     let indexed = if is_select { Indexed::of(table, &merged) } else { None };
     let Merged { tokens, on_token, partition, clustering, others, parts, .. } = merged;
 
-    let keys_filtered = keys_need_filtering(table, &partition);
+    let on_entities = names_entities(table, &partition, on_token);
+    let keys_filtered = !on_entities && keys_need_filtering(table, &partition);
     let names_several = partition.values().filter_map(|r| r.among.as_ref()).any(|among| !among.is_equality());
     // Cassandra's order of decisions: what came before an index was chosen is not for the index to support.
     let mut uses_index = indexed.is_some() && (keys_filtered || (partition.is_empty() && !on_token));
@@ -50,11 +51,11 @@ pub fn analyse(
             if keys_filtered && !rules.allow_filtering && indexed.is_none() {
                 return Err(QueryError::invalid(NEEDS_FILTERING));
             }
-            partitions(table, partition, tokens, row, &mut filters)
+            partitions(table, partition, tokens, on_entities, row, &mut filters)
         }
         _ => {
             check_write_keys(table, &partition, on_token, rules.kind)?;
-            partitions(table, partition, tokens, row, &mut filters)
+            partitions(table, partition, tokens, on_entities, row, &mut filters)
         }
     };
     if rules.statics_only && on_clustering {
@@ -105,6 +106,8 @@ pub fn analyse(
     };
     let index = indexed.and_then(|indexed| match scans {
         true => indexed.path(None),
+        // Entries are in the order of partitions, rows of an entity in that of their clustering key: its buckets are read.
+        false if on_entities => None,
         // The rows are named already: looking at them is cheaper.
         false if restrictions.names_rows() => None,
         false => indexed.path(Some(restrictions.clustering.columns_restricted())),
@@ -120,6 +123,15 @@ fn check_others(table: &Table, others: &[Restriction], indexed: bool) -> Result<
         ));
     }
     if indexed { Ok(()) } else { Err(QueryError::invalid(NEEDS_FILTERING)) }
+}
+
+/// Whether a bucketed table is spoken of as if it had no buckets: every other column of the key has values, the buckets have not.
+fn names_entities(table: &Table, partition: &BTreeMap<usize, Restriction>, on_token: bool) -> bool {
+    let entity = table.entity_key().len();
+    table.bucketing().is_some()
+        && !on_token
+        && partition.len() == entity
+        && partition.iter().all(|(at, r)| *at < entity && r.among.is_some() && r.others.is_empty())
 }
 
 /// Some but not all key columns are restricted, or one is by something other than = and IN.
@@ -142,7 +154,13 @@ fn check_write_keys(
         )));
     }
     let missing = |c: &&Column| !partition.contains_key(&c.position);
-    let missing: Vec<&str> = table.partition_key.iter().filter(missing).map(|c| &*c.name).collect();
+    // Either all bucket columns are named or none.
+    let buckets = table.entity_key().len();
+    let key = match partition.keys().any(|at| *at >= buckets) {
+        true => &table.partition_key[..],
+        false => table.entity_key(),
+    };
+    let missing: Vec<&str> = key.iter().filter(missing).map(|c| &*c.name).collect();
     if !missing.is_empty() {
         let text = format!("Some partition key parts are missing: {}", missing.join(", "));
         return Err(QueryError::invalid(text));
@@ -160,11 +178,12 @@ fn partitions(
     table: &Table,
     partition: BTreeMap<usize, Restriction>,
     tokens: query::restrict::TokenRange,
+    on_entities: bool,
     row: &mut RowScope,
     filters: &mut Vec<Filter>,
 ) -> PartitionRestriction {
-    let complete =
-        partition.len() == table.partition_key.len() && partition.values().all(|r| r.among.is_some());
+    let complete = on_entities
+        || partition.len() == table.partition_key.len() && partition.values().all(|r| r.among.is_some());
     if !complete {
         partition.into_values().for_each(|r| filter_all(r, row, filters));
         return PartitionRestriction::Range(tokens);
@@ -174,7 +193,10 @@ fn partitions(
         columns.extend(restriction.among.take());
         filter_all(restriction, row, filters);
     }
-    PartitionRestriction::Keys { columns, tokens }
+    match on_entities {
+        true => PartitionRestriction::Entities { columns },
+        false => PartitionRestriction::Keys { columns, tokens },
+    }
 }
 
 fn check_clustering(

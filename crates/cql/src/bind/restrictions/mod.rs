@@ -78,7 +78,7 @@ pub struct Where {
 impl Where {
     /// Whether the partitions are named by equalities and INs.
     pub fn names_partitions(&self) -> bool {
-        matches!(self.restrictions.partitions, PartitionRestriction::Keys { .. })
+        !matches!(self.restrictions.partitions, PartitionRestriction::Range(_))
     }
 }
 

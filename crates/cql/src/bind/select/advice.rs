@@ -60,7 +60,7 @@ pub fn filtering(table: &Table, select: &Select, clause: &Where, allow_filtering
 fn scope(table: &Table, clause: &Where) -> String {
     let name = format!("{}.{}", table.keyspace, table.name);
     let (partitions, among) = match &clause.restrictions.partitions {
-        PartitionRestriction::Keys { .. } => {
+        PartitionRestriction::Keys { .. } | PartitionRestriction::Entities { .. } => {
             (format!("every row of the partitions it names in {name}"), ", in the partitions it names")
         }
         PartitionRestriction::Range(tokens) if tokens.is_all() => (format!("every partition of {name}"), ""),

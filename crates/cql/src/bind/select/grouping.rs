@@ -121,7 +121,7 @@ fn inputs(expr: &Expr, slots: &mut Vec<usize>) {
 fn equality(clause: &Where, column: &Column) -> bool {
     match column.kind {
         ColumnKind::PartitionKey => match &clause.restrictions.partitions {
-            PartitionRestriction::Keys { columns, .. } => {
+            PartitionRestriction::Keys { columns, .. } | PartitionRestriction::Entities { columns } => {
                 columns.get(column.position).is_some_and(Terms::is_equality)
             }
             PartitionRestriction::Range(_) => false,

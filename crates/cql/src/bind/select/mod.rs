@@ -102,6 +102,17 @@ fn bind_for(
     if select.distinct {
         check_distinct(select, table, &selected, &clause)?;
     }
+    let on_entities = matches!(clause.restrictions.partitions, PartitionRestriction::Entities { .. });
+    if on_entities && !select.group_by.is_empty() {
+        let buckets: Vec<&str> = table.bucket_columns().iter().map(|column| &*column.name).collect();
+        return Err(QueryError::invalid(format!(
+            "GROUP BY over the buckets of {}.{} is not there yet: a group would be made in each bucket. Name a bucket ({} = …), or \
+             group in the application",
+            table.keyspace,
+            table.name,
+            buckets.join(" = … AND ")
+        )));
+    }
     let keys = grouping::bind(scope, select, &clause, &mut row, markers)?;
     let per_partition_limit = limit(scope, &select.per_partition_limit, "[per_partition_limit]", markers)?;
     let limit = limit(scope, &select.limit, "[limit]", markers)?;
@@ -185,7 +196,8 @@ fn check_distinct(
         ));
     }
     // Rows of several partitions are sorted by columns that DISTINCT does not have.
-    let several = matches!(&clause.restrictions.partitions, PartitionRestriction::Keys { columns, .. }
+    let several = matches!(&clause.restrictions.partitions,
+        PartitionRestriction::Keys { columns, .. } | PartitionRestriction::Entities { columns }
         if !columns.iter().all(Terms::is_equality));
     if let (Some(ordering), true) = (select.order_by.first(), several) {
         return refuse(format!(

@@ -107,8 +107,16 @@ fn assemble(
         let names = columns.iter().zip(exprs).filter(|(_, e)| e.is_none()).map(|(c, _)| c.name.to_string());
         names.collect::<Vec<_>>().join(", ")
     };
+    let entity = table.entity_key().len();
+    if partition.get(entity..).is_some_and(|buckets| buckets.iter().all(Option::is_none)) {
+        // They are computed.
+        partition.truncate(entity);
+    }
+    for (slot, column) in partition.iter_mut().zip(&table.partition_key).skip(entity) {
+        slot.get_or_insert_with(|| Expr::null(column.data_type.clone()));
+    }
     if partition.iter().any(Option::is_none) {
-        let names = missing(&table.partition_key, &partition);
+        let names = missing(table.entity_key(), &partition);
         return Err(QueryError::invalid(format!("Some partition key parts are missing: {names}")));
     }
     let statics_only = !assignments.is_empty() && assignments.iter().all(|a| a.is_static);

@@ -9,6 +9,7 @@ mod bounds;
 mod groups;
 mod stream;
 
+pub use bounds::Bounds;
 pub use groups::sorted_groups;
 pub use stream::{Places, Stream};
 
@@ -17,7 +18,7 @@ use super::paging::{MergeState, PagingState, malformed};
 use crate::context::too_large;
 use crate::error::QueryError;
 use crate::spec::Rows;
-use bounds::{Bounds, ordered_prefix};
+use bounds::ordered_prefix;
 use model::key::PartitionKey;
 use model::token::murmur3_h1;
 use rt::turn::give_way;

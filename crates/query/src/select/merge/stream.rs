@@ -4,9 +4,12 @@ use super::super::collector::{Collector, PageBudget};
 use super::super::execute::Scan;
 use super::super::paging::{MergeState, SequenceState};
 use super::bounds::Bounds;
+use crate::buckets::{Bucket, Walk};
 use crate::error::QueryError;
 use model::key::PartitionKey;
+use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::rc::Rc;
 use store::{Partitions, Position, Store};
 
 /// Fetching from a partition ends early, behind a row, when its rows have this many bytes.
@@ -15,6 +18,13 @@ pub const CHUNK_BYTES_MAX: usize = 64 << 10;
 /// The partitions of a stream.
 pub enum Places {
     One(PartitionKey),
+    /// Time buckets of an entity; the streams of its hash buckets share the walk.
+    Buckets {
+        walk: Rc<RefCell<Option<Walk>>>,
+        entity: PartitionKey,
+        hash: Option<i32>,
+        next: usize,
+    },
 }
 
 /// How much is fetched at a time.
@@ -79,7 +89,7 @@ impl Stream {
     ) -> Result<usize, QueryError> {
         let mut bytes = 0;
         while self.rows.is_empty() {
-            if fetch.rows == 0 || (self.here.is_none() && !self.next_place()) {
+            if fetch.rows == 0 || (self.here.is_none() && !self.next_place(scan).await?) {
                 self.close();
                 break;
             }
@@ -100,15 +110,31 @@ impl Stream {
     }
 
     /// Goes to the next partition; `false` when there is none.
-    fn next_place(&mut self) -> bool {
+    async fn next_place<S: Store, T: Store>(
+        &mut self,
+        scan: &Scan<'_, '_, S, T>,
+    ) -> Result<bool, QueryError> {
         self.after = None;
-        match self.places.take() {
-            None => false,
-            Some(Places::One(key)) => {
-                self.here = Some(key);
-                true
+        self.here = match self.places.take() {
+            None => None,
+            Some(Places::One(key)) => Some(key),
+            Some(Places::Buckets { walk, entity, hash, next }) => {
+                // Streams are filled one after the other, so nobody else wants the walk meanwhile.
+                let taken = walk.take();
+                let time = match taken {
+                    None => None,
+                    Some(mut taken) => {
+                        let time = taken.at(next, &scan.reading()).await?;
+                        walk.replace(Some(taken));
+                        time
+                    }
+                };
+                let key = time.map(|time| Bucket { time, hash }.key(&entity)).transpose()?;
+                self.places = Some(Places::Buckets { walk, entity, hash, next: next + 1 });
+                key
             }
-        }
+        };
+        Ok(self.here.is_some())
     }
 
     async fn fetch<S: Store, T: Store>(

@@ -63,6 +63,7 @@ pub(super) fn create(
             base.name
         )));
     }
+    crate::bucketing::refuse_on_view(&new.properties)?;
     let projection = if new.is_projection { Some(projection::read(&new.properties)?) } else { None };
     let mut table = definition::table(base, new, projection)?;
     let options = TableOptions::read_new(&match new.is_projection {
@@ -98,6 +99,7 @@ pub(super) fn alter(
         return Err(SchemaError::config("Cannot alter table id."));
     }
     let mut table = Table::clone(before);
+    crate::bucketing::refuse_on_view(properties)?;
     table.options = table.options.with(properties)?;
     if table.options.gc_grace_seconds == 0 {
         return Err(SchemaError::Invalid(format!(

@@ -1,0 +1,142 @@
+//! The time buckets of one entity, one after the other, in either direction: as far as somebody wants to go.
+//!
+//! They come from the record of buckets, a few at first and more with every look, so that whoever needs the newest rows reads
+//! little of it.
+
+use super::Pruned;
+use crate::error::QueryError;
+use model::key::PartitionKey;
+use model::row::RowView;
+use schema::Bucketing;
+use store::buckets::{bucket_at, clustering};
+use store::{Accounted, Flow, Partitions, Position, Read, ReadEnd, Sink, Slice, Store, TableId};
+
+/// Buckets that the first look at a record takes, and most that a later one does.
+const LOOK_MIN: usize = 4;
+const LOOK_MAX: usize = 256;
+
+/// What reading the record needs of the request.
+pub struct Reading<'a, S: Store> {
+    pub store: &'a S,
+    pub now_seconds: u32,
+    pub scan_limit: u64,
+    pub tombstone_limit: u64,
+    pub account: Accounted,
+}
+
+/// The time buckets of an entity. Where a plan has none there is one, `None`.
+pub struct Walk {
+    entity: PartitionKey,
+    record: TableId,
+    newest_first: bool,
+    slice: Slice,
+    found: Vec<Option<i64>>,
+    /// Everything is in `found`.
+    complete: bool,
+}
+
+impl Walk {
+    pub fn new(plan: &Bucketing, entity: PartitionKey, pruned: &Pruned, newest_first: bool) -> Walk {
+        let place = |bucket: Option<i64>| bucket.and_then(|bucket| clustering(&bucket.to_be_bytes()));
+        let start = place(pruned.first).unwrap_or_default();
+        let end = match place(pruned.last) {
+            Some(last) => [&last[..], &[0]].concat(),
+            None => vec![0xff],
+        };
+        let mut found: Vec<Option<i64>> = match (&plan.time, &pruned.exact) {
+            (_, _) if pruned.nothing => Vec::new(),
+            (None, _) => vec![None],
+            (Some(_), Some(exact)) => exact.iter().copied().map(Some).collect(),
+            (Some(_), None) => Vec::new(),
+        };
+        if newest_first {
+            found.reverse();
+        }
+        let complete = pruned.nothing || plan.time.is_none() || pruned.exact.is_some();
+        Walk {
+            entity,
+            record: TableId(plan.record),
+            newest_first,
+            slice: Slice { start, end },
+            found,
+            complete,
+        }
+    }
+
+    /// The bucket with this number; `None` when there are not so many.
+    pub async fn at<S: Store>(
+        &mut self,
+        at: usize,
+        reading: &Reading<'_, S>,
+    ) -> Result<Option<Option<i64>>, QueryError> {
+        while at >= self.found.len() && !self.complete {
+            self.look(reading).await?;
+        }
+        Ok(self.found.get(at).copied())
+    }
+
+    /// How many buckets are known so far, and whether there are no more.
+    pub fn known(&self) -> (usize, bool) {
+        (self.found.len(), self.complete)
+    }
+
+    /// Takes the next buckets out of the record.
+    async fn look<S: Store>(&mut self, reading: &Reading<'_, S>) -> Result<(), QueryError> {
+        let wanted = (2 * self.found.len()).clamp(LOOK_MIN, LOOK_MAX);
+        let behind = self.found.last().copied().flatten().and_then(|last| clustering(&last.to_be_bytes()));
+        let position = |clustering| Position { key: self.entity.clone(), clustering: Some(clustering) };
+        let mut read = Read {
+            table: self.record,
+            partitions: Partitions::One(self.entity.clone()),
+            slices: vec![self.slice.clone()],
+            reverse: self.newest_first,
+            statics: false,
+            after: behind.map(position),
+            now_seconds: reading.now_seconds,
+            scan_limit: reading.scan_limit,
+            tombstone_limit: reading.tombstone_limit,
+            account: reading.account.clone(),
+        };
+        let mut taker = Taker { found: Vec::new(), wanted };
+        loop {
+            match reading.store.read(&read, &mut taker).await?.end {
+                ReadEnd::Complete => {
+                    self.complete = true;
+                    break;
+                }
+                ReadEnd::Stopped => break,
+                ReadEnd::Paused(position) => {
+                    read.after = Some(position);
+                    rt::turn::give_way().await;
+                }
+            }
+        }
+        self.found.extend(taker.found.into_iter().map(Some));
+        Ok(())
+    }
+}
+
+/// Takes buckets until there are enough.
+struct Taker {
+    found: Vec<i64>,
+    wanted: usize,
+}
+
+impl Sink for Taker {
+    fn partition(&mut self, _: &PartitionKey) -> Flow {
+        Flow::Continue
+    }
+
+    fn static_row(&mut self, _: RowView<'_>) -> Flow {
+        Flow::Continue
+    }
+
+    fn row(&mut self, clustering: &[u8], _: RowView<'_>) -> Flow {
+        self.found.extend(bucket_at(clustering));
+        if self.found.len() >= self.wanted { Flow::Stop } else { Flow::Continue }
+    }
+
+    fn partition_end(&mut self) -> Flow {
+        Flow::Continue
+    }
+}
