@@ -54,7 +54,7 @@ fn load(world: &mut World, script: &str) {
 
 #[test]
 fn old_schemas_load_and_round_trip() {
-    for (script, keyspace, objects) in [(TIME_SERIES, "metrics", 7), (GRAPH, "graph", 7), (DEMO, "demo", 10)]
+    for (script, keyspace, objects) in [(TIME_SERIES, "metrics", 7), (GRAPH, "graph", 7), (DEMO, "demo", 11)]
     {
         let mut world = World::new();
         load(&mut world, script);
