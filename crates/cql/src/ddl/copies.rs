@@ -33,9 +33,10 @@ pub(super) fn check(plan: &DdlPlan, is_reviewed: bool, applied: &mut Applied) ->
              nobody reads (SELECT * FROM system_views.projections), or make one serve several reads"
         )));
     }
-    if is_reviewed && count > WARN_ABOVE {
+    let is_off = base.options.review == "off" || (base.options.review.is_empty() && keyspace.review == "off");
+    if is_reviewed && !is_off && count > WARN_ABOVE {
         let text = format!(
-            "Every write to {name} now keeps {count} indexes, views and projections in step; more than {COPIES_MAX} are refused"
+            "review warning (many-copies): every write to {name} now keeps {count} indexes, views and projections in step; more than {COPIES_MAX} are refused"
         );
         applied.warnings.push(text);
     }
