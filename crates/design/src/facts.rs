@@ -216,21 +216,33 @@ fn is_somebody(column: &Column) -> bool {
 fn twin_key(catalogue: &Catalogue, at: usize, table: &Table) -> Option<String> {
     fn stem(table: &Table) -> Option<&[String]> {
         let by = table.words.iter().position(|word| word == "by")?;
-        table.words.get(..by)
+        table.words.get(..by).filter(|words| !words.is_empty())
     }
-    let own = stem(table).filter(|words| !words.is_empty())?;
-    let is_twin = |(n, other): &(usize, &Table)| {
-        *n != at
-            && other.partition.len() == 1
-            && other.columns.len() == table.columns.len()
-            && stem(other) == Some(own)
-            && !other.is_view()
-            && other.columns.iter().all(|c| table.column(&c.name).is_some())
+    // Most tables have no id outside their key, and need not be compared with all others.
+    let ids: Vec<&str> =
+        table.regular_columns().filter(|c| c.meaning == Meaning::Identity).map(|c| c.name.as_str()).collect();
+    if ids.is_empty() || table.clustering.is_empty() {
+        return None;
+    }
+    let has_all = |of: &Table, within: &Table| of.columns.iter().all(|c| within.column(&c.name).is_some());
+    let is_twin = |(_, other): &(usize, &Table)| {
+        let named = stem(table).is_some() && stem(table) == stem(other);
+        let same = other.columns.len() == table.columns.len() && has_all(other, table);
+        // The whole thing under its own id, here the same columns or fewer: at least one beside both keys.
+        let whole = other.clustering.is_empty()
+            && table.columns.len() >= 4
+            && table.keyspace == other.keyspace
+            && has_all(table, other);
+        (named && same) || whole
     };
-    let twin = catalogue.tables.iter().enumerate().find(is_twin)?.1;
-    let key = twin.partition_columns().next()?;
-    let plain = table.regular_columns().any(|c| c.name == key.name && c.meaning == Meaning::Identity);
-    plain.then(|| key.name.clone())
+    let keyed_by_id = |(n, other): &(usize, &Table)| {
+        *n != at
+            && !other.is_view()
+            && other.partition.len() == 1
+            && other.partition_columns().any(|c| ids.contains(&c.name.as_str()))
+    };
+    let twin = catalogue.tables.iter().enumerate().filter(keyed_by_id).find(is_twin)?.1;
+    twin.partition_columns().next().map(|key| key.name.clone())
 }
 
 /// Whether each row says where something was.

@@ -142,6 +142,14 @@ fn inside(
         return None;
     }
     let columns = inside.filtered.join(", ");
+    if !access.is_read() {
+        let message = format!(
+            "{} asks for {columns}, which does not name rows by their key: the server refuses such a write; read which rows they are, then \
+             write them by their whole key",
+            access.title()
+        );
+        return Some((Severity::Error, message));
+    }
     let rows = facts.numbers.rows_worst();
     let message = format!(
         "{} filters by {columns}, which the clustering key cannot find: {} rows of the partition are read for those that match",

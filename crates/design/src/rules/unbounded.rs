@@ -43,7 +43,13 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
         } else if facts.has_weak_key {
             None
         } else {
-            guessed(table, facts)
+            let by_use = appended(table, facts);
+            let by_words = guessed(table, facts);
+            // The words may know more: a rate, or that it is certain.
+            match (by_words, by_use) {
+                (Some(words), Some(used)) if words.0 < used.0 => Some(used),
+                (words, used) => words.or(used),
+            }
         };
         if let Some((severity, message)) = found {
             let span = partition_span(table);
@@ -112,6 +118,34 @@ fn population(table: &Table, facts: &Facts) -> Option<(Severity, String)> {
     let crowd = facts.usage.reads == 0 && table.clustering_columns().any(|c| any_word(&c.words, USERS));
     let coarse = facts.usage.reads_whole || crowd || !facts.usage.known_by_reads.is_empty();
     Some((if coarse { Severity::Warning } else { Severity::Advice }, message))
+}
+
+/// A log by what statements do, under an owner that no word explains: doubtful, and a number settles it.
+fn appended(table: &Table, facts: &Facts) -> Option<(Severity, String)> {
+    let known_to_be_slow = match facts.owner {
+        Owner::Unit | Owner::Person => true,
+        Owner::LongUnit | Owner::Unknown | Owner::Group | Owner::Machine => false,
+    };
+    let ends = facts.growth.closes_after_days.is_finite() || facts.hash_bucket;
+    let has_instant_key = facts.key(table).any(|c| c.meaning == Meaning::Time);
+    // The events of one entity are read whole to know its state: somebody keeps them few.
+    let of_entity = facts.key(table).any(|c| any_word(&c.words, ENTITY));
+    if !facts.usage.appends || of_entity || known_to_be_slow || ends || has_instant_key {
+        return None;
+    }
+    let row_bytes = facts.growth.row_bytes;
+    let finer = match facts.usage.known_by_reads.as_slice() {
+        [] => String::new(),
+        known => format!("; every read here also knows {}, which could be in the key", known.join(", ")),
+    };
+    let message = format!(
+        "rows of one {} are only ever added, and nothing here ends them: {} of them, at {} each, are 100 MB{finer}; declare rows_per_day and \
+         retention, or rows_per_partition, to settle it",
+        table.partition_text(),
+        units::count(PARTITION_BYTES_MAX / row_bytes.max(1.0)),
+        units::bytes(row_bytes),
+    );
+    Some((Severity::Warning, message))
 }
 
 fn guessed(table: &Table, facts: &Facts) -> Option<(Severity, String)> {
