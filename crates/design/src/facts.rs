@@ -5,7 +5,8 @@
 use crate::catalogue::{Catalogue, Column, Table, TableKind};
 use crate::growth::{self, Growth};
 use crate::lexicon::{
-    GROUP, HAPPENING, LONG_UNIT, MACHINE, PERSON, POPULATION, REFERENCE, TELEMETRY, TENANT_LIKE, THINGS, UNIT,
+    GROUP, HAPPENING, LONG_UNIT, MACHINE, PERSON, POPULATION, REFERENCE, REGISTRY, TELEMETRY, TENANT_LIKE,
+    THINGS, UNIT,
 };
 use crate::numbers::Numbers;
 use crate::people::CROWD;
@@ -87,7 +88,10 @@ impl Facts {
         let is_kept = usage.edits_rows && usage.drops_rows && !has_time;
         // One row per person is who did it, not a log of it.
         let per_person = !has_time && table.clustering_columns().last().is_some_and(is_somebody);
-        if content == Content::Happenings && (is_kept || per_person) {
+        // What lies under a post is about it: a word that names the key does not say what the rows are.
+        let is_post = |words: &[String]| any_word(words, &["post"]);
+        let of_post = is_post(&subject) && key().any(|c| is_post(&c.words));
+        if content == Content::Happenings && (is_kept || per_person || of_post) {
             content = Content::Things;
         }
         // Where something was, again and again, is measured; raw rows are what happens, before anybody looked at it.
@@ -407,8 +411,15 @@ fn is_about_people(table: &Table) -> bool {
 /// Whether a partition holds what a whole tenant has many of.
 fn is_population<'c>(table: &Table, key: impl Iterator<Item = &'c Column>) -> bool {
     let mut wide = false;
+    let mut crowded = false;
     for column in key {
-        let is_crowded = any_word(&column.words, CROWD) && table.clustering_columns().any(is_somebody);
+        // Whoever takes part, and nothing about it but when.
+        let is_roll = has_instant(table)
+            && table.regular_columns().any(is_somebody)
+            && table.regular_columns().all(|c| matches!(c.meaning, Meaning::Identity | Meaning::Time));
+        let is_listed = is_roll || table.clustering_columns().any(is_somebody);
+        let is_crowded = any_word(&column.words, CROWD) && is_listed;
+        crowded |= is_crowded;
         let is_wide = any_word(&column.words, TENANT_LIKE) || column.is_container(table) || is_crowded;
         if !is_wide && !matches!(column.meaning, Meaning::Few(_)) {
             return false;
@@ -427,7 +438,12 @@ fn is_population<'c>(table: &Table, key: impl Iterator<Item = &'c Column>) -> bo
         let is_id = matches!(c.meaning, Meaning::Identity | Meaning::Other | Meaning::Label);
         let own = c.words.len() == 1 && matches!(c.words[0].as_str(), "id" | "uuid");
         let words = if own { &subject } else { &c.words };
-        is_id && any_word(words, POPULATION)
+        let many = any_word(words, POPULATION)
+            || (c.meaning == Meaning::Identity
+                && c.words.len() > 1
+                && !any_word(words, REGISTRY)
+                && !any_word(words, REFERENCE));
+        is_id && many
     };
-    wide && table.clustering_columns().any(is_many)
+    wide && (crowded || table.clustering_columns().any(is_many))
 }

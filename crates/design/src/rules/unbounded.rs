@@ -7,7 +7,8 @@ use crate::finding::{Findings, Severity};
 use crate::growth::PARTITION_BYTES_MAX;
 use crate::people::USERS;
 use crate::units;
-use crate::vocabulary::{Meaning, any_word};
+use crate::vocabulary::{Meaning, any_word, native};
+use cql_syntax::ast::NativeType;
 
 pub static RULE: Rule = Rule {
     id: "unbounded-partition",
@@ -39,11 +40,15 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
         let found = if facts.growth.is_declared {
             declared(table, facts)
         } else if facts.is_population || counted_whole(facts) {
-            population(table, facts)
+            let by_words = if facts.has_weak_key { None } else { guessed(table, facts) };
+            // What comes as time goes by may be worse than what is there.
+            by_words
+                .filter(|(severity, _)| *severity >= Severity::Warning)
+                .or_else(|| population(table, facts))
         } else if facts.has_weak_key {
             None
         } else {
-            let by_use = appended(table, facts);
+            let by_use = appended(table, facts).or_else(|| looked_up(table, facts));
             let by_words = guessed(table, facts);
             // The words may know more: a rate, or that it is certain.
             match (by_words, by_use) {
@@ -115,7 +120,8 @@ fn population(table: &Table, facts: &Facts) -> Option<(Severity, String)> {
     );
     // Read page by page it may well be a list; read whole, or always for one of them, the key is too coarse.
     // Nothing says how it is read, but people are many.
-    let crowd = facts.usage.reads == 0 && table.clustering_columns().any(|c| any_word(&c.words, USERS));
+    let crowd = facts.usage.reads == 0
+        && table.clustering_columns().chain(table.regular_columns()).any(|c| any_word(&c.words, USERS));
     let coarse = facts.usage.reads_whole || crowd || !facts.usage.known_by_reads.is_empty();
     Some((if coarse { Severity::Warning } else { Severity::Advice }, message))
 }
@@ -146,6 +152,27 @@ fn appended(table: &Table, facts: &Facts) -> Option<(Severity, String)> {
         units::bytes(row_bytes),
     );
     Some((Severity::Warning, message))
+}
+
+/// Rows that are only added, and that every read asks for by their whole key: what comes before it parts nothing that anybody
+/// reads together, and keeps it all in one place.
+fn looked_up(table: &Table, facts: &Facts) -> Option<(Severity, String)> {
+    let usage = &facts.usage;
+    let removed = usage.drops_partitions
+        || usage.drops_rows
+        || usage.drops_ranges
+        || usage.edits_rows
+        || usage.updates > 0;
+    let all_known = table.clustering_columns().all(|c| usage.known_by_reads.contains(&c.name));
+    let by_id = table.clustering_columns().any(|c| {
+        matches!(c.meaning, Meaning::Identity | Meaning::Other)
+            && !matches!(native(&c.data_type), Some(NativeType::Int | NativeType::Smallint))
+    });
+    let unknown = facts.owner == Owner::Unknown && !facts.growth.closes_after_days.is_finite();
+    if !unknown || removed || usage.inserts == 0 || !all_known || !by_id || facts.hash_bucket {
+        return None;
+    }
+    population(table, facts)
 }
 
 fn guessed(table: &Table, facts: &Facts) -> Option<(Severity, String)> {

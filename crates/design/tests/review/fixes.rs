@@ -59,7 +59,7 @@ fn texts() -> Vec<(String, String)> {
         .flat_map(|text| cases(text))
         .map(|case| (case.name, case.text))
         .collect();
-    for set in ["learning", "locked", "second"] {
+    for set in ["learning", "locked", "second", "third", "fourth"] {
         texts.extend(evidence::projects(set).into_iter().map(|p| (p.name, p.text)));
     }
     texts
