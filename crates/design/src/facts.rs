@@ -2,7 +2,7 @@
 //!
 //! Computed once per table and read by all rules, so that two rules never disagree about the same table.
 
-use crate::catalogue::{Catalogue, Column, Table, TableKind};
+use crate::catalogue::{Bucketing, Catalogue, Column, Table, TableKind};
 use crate::growth::{self, Growth};
 use crate::lexicon::{
     GROUP, HAPPENING, LONG_UNIT, MACHINE, PERSON, POPULATION, REFERENCE, REGISTRY, TELEMETRY, TENANT_LIKE,
@@ -133,9 +133,9 @@ impl Facts {
                 || has_sequence(table)
                 || (has_ids && content != Content::Things),
             is_reference,
-            time_bucket: time_bucket(key()),
-            hash_bucket: key().any(|c| c.meaning == Meaning::HashBucket),
-            has_weak_key: key().all(|c| is_weak(c.meaning)),
+            time_bucket: time_bucket(key()).or_else(|| table.bucketing.as_ref().and_then(Bucketing::grain)),
+            hash_bucket: key().any(|c| c.meaning == Meaning::HashBucket) || table.has_hash_buckets(),
+            has_weak_key: key().all(|c| is_weak(c.meaning)) && !table.has_hash_buckets(),
             numbers,
             write_rate,
             growth: Growth::default(),

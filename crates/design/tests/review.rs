@@ -5,6 +5,8 @@
 
 use design::{Review, Severity, review};
 
+#[path = "review/buckets.rs"]
+mod buckets;
 #[path = "review/derived.rs"]
 mod derived;
 #[path = "review/dynamo.rs"]

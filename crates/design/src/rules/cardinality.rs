@@ -25,7 +25,7 @@ pub static RULE: Rule = Rule {
 
 fn check(context: &Context<'_>, findings: &mut Findings) {
     for (_, table, facts) in context.tables() {
-        if facts.is_reference || table.clustering.is_empty() {
+        if facts.is_reference || table.clustering.is_empty() || table.has_hash_buckets() {
             continue;
         }
         if let Some(message) = by_tag(table, facts) {

@@ -28,9 +28,6 @@ const ROWS_TO_FILTER_MAX: f64 = 1_000.0;
 
 fn check(context: &Context<'_>, findings: &mut Findings) {
     for (access, at, table, facts) in context.accesses() {
-        if table.is_bucketed_by_server {
-            continue;
-        }
         let found = match serve::partition(context.catalogue, at, table, access) {
             Serving::None => Some(without_key(table, facts, access)),
             Serving::Part { missing } if missing.iter().all(|c| c.meaning.is_bucket()) => {

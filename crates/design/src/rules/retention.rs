@@ -49,7 +49,7 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
         let settled = table.default_ttl_days.is_some()
             || numbers.retention_days.is_some()
             || numbers.rows_worst().is_some()
-            || table.is_bucketed_by_server
+            || table.has_time_buckets()
             || table.comment.as_deref().is_some_and(|comment| any_word(&words(comment), REASONS))
             || context.catalogue.accesses_of(at).any(|access| access.has_ttl)
             || table.is_view()

@@ -33,13 +33,13 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
             || facts.time_bucket.is_some()
             || facts.is_reference
             || table.partition_columns().any(|c| table.is_run(c))
-            || table.is_bucketed_by_server;
+            || table.has_time_buckets();
         if skip {
             continue;
         }
         let found = if facts.growth.is_declared {
             declared(table, facts)
-        } else if facts.is_population || counted_whole(facts) {
+        } else if (facts.is_population || counted_whole(facts)) && !table.has_hash_buckets() {
             let by_words = if facts.has_weak_key { None } else { guessed(table, facts) };
             // What comes as time goes by may be worse than what is there.
             by_words
