@@ -37,7 +37,7 @@ enum Command {
     /// Review CQL files, or tables of DynamoDB with their operations: which keys will hurt, which queries they cannot answer. Exit 1 on errors.
     Review(commands::review::ReviewOptions),
     /// The review as a language server over standard input and output, for editors.
-    Lsp,
+    Lsp(commands::lsp::LspOptions),
     /// Derive tables from entities and access patterns, with the reasons.
     Design(commands::design::DesignOptions),
     /// Show which partitions of a running server are hot, live.
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
         Command::Keys(options) => commands::keys::run(options),
         Command::Dynamo(options) => commands::dynamo::run(options),
         Command::Review(options) => commands::review::run(options),
-        Command::Lsp => commands::lsp::run(),
+        Command::Lsp(options) => commands::lsp::run(&options),
         Command::Design(options) => commands::design::run(options),
         Command::Top(options) => commands::top::run(options),
         Command::Patterns(options) => commands::patterns::run(&options),

@@ -14,9 +14,12 @@ pub use input::{Entity, Pattern, Request};
 pub use plan::{Plan, PlannedTable};
 pub use problem::{InputError, Problem};
 
-/// Reads a catalogue and derives its tables; every problem when it cannot be used.
-pub fn derive(text: &str) -> Result<Plan, Vec<InputError>> {
-    Ok(plan::plan(input::read(text)?))
+use crate::entry::Target;
+
+/// Reads a catalogue and derives its tables; every problem when it cannot be used. For Cassandra buckets are columns, for
+/// Partita they are a clause of the table.
+pub fn derive(text: &str, target: Target) -> Result<Plan, Vec<InputError>> {
+    Ok(plan::plan(input::read(text)?, target))
 }
 
 /// The tables, patterns and reasons as CQL with comments.

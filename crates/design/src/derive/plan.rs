@@ -2,6 +2,8 @@
 
 use super::bucket::{self, Bucket, Declared};
 use super::input::{Entity, Pattern, Request};
+use crate::catalogue::{Bucketing, HashBuckets, TimeBuckets, every};
+use crate::entry::Target;
 use crate::vocabulary::{any_word, singular, words};
 
 /// The derived design.
@@ -30,10 +32,12 @@ pub struct PlannedTable {
     pub kept_days: Option<f64>,
     /// Why it is so, one sentence each.
     pub reasons: Vec<String>,
+    /// The clause that makes the buckets, where the server does.
+    pub bucketing: Option<Bucketing>,
 }
 
 /// One table per distinct key; patterns that the same key answers share it.
-pub fn plan(mut request: Request) -> Plan {
+pub fn plan(mut request: Request, target: Target) -> Plan {
     add_lookups(&mut request);
     let mut tables: Vec<PlannedTable> = Vec::new();
     for (number, pattern) in request.patterns.iter().enumerate() {
@@ -49,7 +53,7 @@ pub fn plan(mut request: Request) -> Plan {
         }
     }
     for table in &mut tables {
-        finish(&request, table);
+        finish(&request, table, target);
     }
     for entity in 0..request.entities.len() {
         let declared = request.entities.get(entity).is_some_and(|e| e.source_of_truth.is_some());
@@ -137,11 +141,12 @@ fn table_for(entity: &Entity, entity_at: usize, number: usize, pattern: &Pattern
         is_source: false,
         kept_days: None,
         reasons,
+        bucketing: None,
     }
 }
 
 /// Buckets, retention and name, once all patterns of the table are known.
-fn finish(request: &Request, table: &mut PlannedTable) {
+fn finish(request: &Request, table: &mut PlannedTable, target: Target) {
     let Some(entity) = request.entities.get(table.entity) else { return };
     let patterns = table.serves.iter().filter_map(|number| request.patterns.get(*number));
     let declared = Declared::of(entity, patterns.clone());
@@ -154,9 +159,27 @@ fn finish(request: &Request, table: &mut PlannedTable) {
     if patterns.clone().all(|p| p.retention.is_some()) && declared.kept_days.is_finite() {
         table.kept_days = Some(declared.kept_days);
     }
-    if let Some(first) = patterns.clone().next() {
-        table.name = name(entity, first, &table.partition, table.bucket);
+    if target == Target::Partita {
+        table.bucketing = served(table);
     }
+    if let Some(first) = patterns.clone().next() {
+        // What the server does is no part of the name.
+        let by_hand = if table.bucketing.is_some() { Bucket::default() } else { table.bucket };
+        table.name = name(entity, first, &table.partition, by_hand);
+    }
+}
+
+/// The buckets as a clause; none where there are none, or no key besides them.
+fn served(table: &PlannedTable) -> Option<Bucketing> {
+    let (first, last) = (table.clustering.first()?, table.clustering.last()?);
+    let time = table.bucket.time.map(|grain| TimeBuckets {
+        by: first.0.clone(),
+        every: every(grain).into(),
+        days: grain.days().unwrap_or(1.0),
+    });
+    let hash = table.bucket.hash.map(|into| HashBuckets { by: last.0.clone(), into });
+    let is_needed = time.is_some() || hash.is_some();
+    (is_needed && !table.partition.is_empty()).then_some(Bucketing { time, hash, column: None })
 }
 
 /// The order that is asked for, the range, and the entity's key as tie-breaker.

@@ -53,7 +53,7 @@ fn write_table(out: &mut String, plan: &Plan, table: &PlannedTable) {
     for reason in &table.reasons {
         let _ = writeln!(out, "-- {reason}.");
     }
-    let buckets = bucket_columns(table.bucket);
+    let buckets = if table.bucketing.is_some() { Vec::new() } else { bucket_columns(table.bucket) };
     let mut key: Vec<&str> = table.partition.iter().map(String::as_str).collect();
     key.extend(buckets.iter().map(|(name, _)| *name));
     let columns = columns(entity, table, &key);
@@ -95,6 +95,14 @@ fn options(plan: &Plan, table: &PlannedTable) -> Vec<String> {
         let order: Vec<String> =
             table.clustering.iter().map(|(n, d)| format!("{} {}", maybe_quote(n), direction(*d))).collect();
         options.push(format!("CLUSTERING ORDER BY ({})", order.join(", ")));
+    }
+    options.extend(table.bucketing.as_ref().map(|plan| format!("bucketing = {}", plan.text())));
+    if let Some(days) = table.kept_days.filter(|_| table.bucketing.as_ref().is_some_and(|b| b.time.is_some()))
+    {
+        // Whole buckets go, without a tombstone for each row.
+        options.push(format!("retention = '{}d'", days.ceil()));
+        options.push(format!("comment = {}", string(&comment(plan, table))));
+        return options;
     }
     let seconds = table.kept_days.map(|days| (days * 86_400.0).round());
     if let Some(seconds) = seconds.filter(|s| *s <= TTL_SECONDS_MAX) {
@@ -140,6 +148,13 @@ fn write_pattern(out: &mut String, table: &PlannedTable, pattern: &Pattern, key:
         relations.join(" AND "),
         order_by(table, pattern),
     );
+    if let Some(plan) = &table.bucketing {
+        let merge = plan.hash.as_ref().map(|hash| format!("merges {} partitions", hash.into));
+        let walk = plan.time.as_ref().map(|_| format!("walks its buckets until there are {rows} rows"));
+        let ways: Vec<String> = merge.into_iter().chain(walk).collect();
+        let _ = writeln!(out, "-- read: one statement; the server {}.", ways.join(" and "));
+        return;
+    }
     let merge = match table.bucket.hash {
         Some(buckets) => format!("buckets 0 to {} in parallel, merged in order", buckets - 1),
         None => String::new(),
@@ -183,7 +198,13 @@ fn numbers(table: &PlannedTable, pattern: &Pattern) -> Vec<String> {
         .rows_per_day
         .or(pattern.growth.zip(kept.filter(|d| d.is_finite())).map(|(g, d)| g / d.max(1.0)));
     let per_day = per_day.map(|rate| (rate * 100.0).round() / 100.0);
+    if table.bucketing.is_some() {
+        // Of the key that statements name: the buckets are the server's.
+        number("rows_per_partition", pattern.growth);
+        number("rows_per_day", per_day.filter(|_| pattern.growth.is_none() || kept.is_some()));
+    }
     match (table.bucket.time, table.bucket.hash) {
+        _ if table.bucketing.is_some() => {}
         (None, None) => {
             number("rows_per_partition", pattern.growth);
             number("rows_per_day", pattern.rows_per_day.filter(|_| pattern.growth.is_none()));
@@ -220,7 +241,8 @@ fn write_insert(out: &mut String, plan: &Plan, table: &PlannedTable, entity: &En
     let names: Vec<String> = columns.iter().map(|name| maybe_quote(name).to_string()).collect();
     let hot = patterns(plan, table).filter_map(|p| p.hot_share).reduce(f64::max);
     // The share of the busiest partition: hash buckets divide it.
-    let hot = hot.map(|share| share / f64::from(table.bucket.hash.unwrap_or(1)));
+    let buckets = table.bucket.hash.filter(|_| table.bucketing.is_none()).unwrap_or(1);
+    let hot = hot.map(|share| share / f64::from(buckets));
     let hot = hot.map_or(String::new(), |share| format!(" AND hot_share = {share}"));
     let _ = writeln!(
         out,
@@ -230,7 +252,7 @@ fn write_insert(out: &mut String, plan: &Plan, table: &PlannedTable, entity: &En
         names.join(", "),
         vec!["?"; columns.len()].join(", ")
     );
-    if let Some(buckets) = table.bucket.hash {
+    if let Some(buckets) = table.bucket.hash.filter(|_| table.bucketing.is_none()) {
         let id = entity.key.last().map_or("the key", String::as_str);
         let _ = writeln!(out, "-- write: bucket = hash({id}) % {buckets}.");
     }

@@ -25,6 +25,8 @@ pub struct Plan {
     /// Column and how it is computed.
     pub computed: Vec<(String, String)>,
     target: Target,
+    /// Rows are read from the old end, as in a queue: their order stays.
+    keeps_order: bool,
 }
 
 impl Plan {
@@ -32,8 +34,15 @@ impl Plan {
     pub fn of(table: &Table, facts: &Facts, start: Option<CreateTable>, target: Target) -> Plan {
         let draft = Draft::of(table);
         let breaker = tie_breaker::missing(table, facts);
-        let mut plan =
-            Plan { draft, table: table.clone(), facts: facts.clone(), breaker, computed: Vec::new(), target };
+        let mut plan = Plan {
+            draft,
+            table: table.clone(),
+            facts: facts.clone(),
+            breaker,
+            computed: Vec::new(),
+            target,
+            keeps_order: false,
+        };
         if let Some(start) = start {
             let known: HashSet<String> = table.columns.iter().map(|c| c.name.clone()).collect();
             for column in start.columns.iter().filter(|c| !known.contains(&c.name.name)) {
@@ -50,6 +59,7 @@ impl Plan {
     /// The table with a key that answers these rules.
     pub fn rekeyed(mut self, rules: &BTreeSet<&str>) -> Plan {
         let has = |rule: &str| rules.contains(rule);
+        self.keeps_order |= has("queue-like");
         self.drop_constants(has("constant-key"));
         if has("missing-tenant") {
             self.lead_with_tenant();
@@ -245,7 +255,7 @@ impl Plan {
         let known = self.table.bucketing.clone().filter(|_| self.draft.has_bucketing());
         let (hash, column) = known.map_or((None, None), |plan| (plan.hash, plan.column));
         self.serve(Bucketing { time, hash, column });
-        self.draft = self.draft.clone().newest_first(&by);
+        self.newest_first(&by);
         true
     }
 
@@ -276,7 +286,20 @@ impl Plan {
         self.target == Target::Partita && !self.partition().is_empty() && !has_statics
     }
 
-    fn serve(&mut self, plan: Bucketing) {
+    fn serve(&mut self, mut plan: Bucketing) {
+        // The table may have a column of that name itself.
+        let is_free = |name: &&&str| {
+            let hash = format!("{name}_hash");
+            !self
+                .table
+                .columns
+                .iter()
+                .any(|c| (c.name == **name || c.name == hash) && !self.table.is_server_bucket(&c.name))
+        };
+        let free = ["bucket", "server_bucket", "partita_bucket"].iter().find(is_free).copied();
+        if plan.column.is_none() {
+            plan.column = free.filter(|name| *name != "bucket").map(str::to_string);
+        }
         self.draft = self.draft.clone().with_bucketing(&plan);
         self.table.bucketing = Some(plan);
     }
@@ -379,7 +402,14 @@ impl Plan {
             return;
         }
         self.computed.push((name.clone(), format!("the {word} of {source}")));
-        self.draft = self.draft.clone().partition_with(&name, native).newest_first(&source);
+        self.draft = self.draft.clone().partition_with(&name, native);
+        self.newest_first(&source);
+    }
+
+    fn newest_first(&mut self, column: &str) {
+        if !self.keeps_order {
+            self.draft = self.draft.clone().newest_first(column);
+        }
     }
 
     fn spread_over(&mut self, name: &str) {

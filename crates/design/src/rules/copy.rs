@@ -14,8 +14,9 @@ pub static RULE: Rule = Rule {
           written, and a way to rebuild it. Here that is a comment, a declared pattern, a logged batch or a view.",
     bad: "CREATE TABLE orders_by_customer (customer_id uuid, order_id uuid, status text, total bigint, PRIMARY KEY (customer_id, order_id));\nCREATE TABLE orders_by_day (day date, shard int, order_id uuid, status text, total bigint, PRIMARY KEY ((day, shard), order_id));",
     good: "ALTER TABLE orders_by_day WITH comment = 'copy of orders_by_customer (source of truth); rebuilt by job rebuild_orders_by_day';",
-    seen: "matt-rog/librelog writes users and users_by_account in one batch, BarisAI's cinema its three tables of \
-           reservations too: the batch is the rule by which the copies stay alike.",
+    seen: "scylladb/argus wrote and deleted its lookup of keys by hand beside the keys; in August 2026 the second path of writes was removed and \
+           the server keeps the copy. matt-rog/librelog writes users and users_by_account in one batch: the batch is the rule by which \
+           the copies stay alike.",
     check,
 };
 

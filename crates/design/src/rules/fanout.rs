@@ -20,9 +20,10 @@ pub static RULE: Rule = Rule {
           there happen to be is not. The same holds for rows: a read without limit returns whatever has grown there.",
     bad: "CREATE ACCESS PATTERN all_users AS SELECT * FROM users;",
     good: "CREATE ACCESS PATTERN user_page AS SELECT * FROM users_by_team WHERE team_id = ? LIMIT 100;",
-    seen: "Mifaki/cassandra-social-app counts likes with a GROUP BY over the whole table; it also has a table of counters \
-           that answers the same question by one read. golang-migrate/migrate reads its table of versions whole, which is \
-           fine: it has one row (its issue 455 argues otherwise).",
+    seen: "scylladb/argus asked a vector index of the whole table for the 1,000 nearest events and missed those of the same run once it held more; \
+           in July 2026 it became a read of one partition (its issue ARGUS-171). Mifaki/cassandra-social-app counts likes with a \
+           GROUP BY over the whole table; its table of counters answers the same by one read. golang-migrate/migrate reads its table of \
+           versions whole, which is fine: it has one row.",
     check,
 };
 

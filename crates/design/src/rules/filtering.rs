@@ -17,9 +17,9 @@ pub static RULE: Rule = Rule {
           in a test and takes minutes with a billion. The answer is a table whose key is what the query knows.",
     bad: "CREATE TABLE orders (order_id uuid PRIMARY KEY, customer_id uuid, created_at timestamp, status text);\nSELECT * FROM orders WHERE status = 'pending' ALLOW FILTERING;",
     good: "CREATE TABLE orders_by_customer (customer_id uuid, created_at timestamp, order_id uuid, status text,\n  PRIMARY KEY (customer_id, created_at, order_id));\nSELECT * FROM orders_by_customer WHERE customer_id = ? LIMIT 50;",
-    seen: "mainflux/mainflux keys messages by publisher while every read knows the channel: each is a scan with ALLOW \
-           FILTERING. gravitee-io/gravitee-repository-cassandra searches keys, pages, memberships and audits in the same \
-           way: each needs a table keyed by what the search knows.",
+    seen: "intelsdi-x/swan found the metrics of an experiment with ALLOW FILTERING over a map of tags; a table keyed by tag and value was \
+           added for that read. mainflux/mainflux keys messages by publisher while every read knows the channel: each is a scan \
+           with ALLOW FILTERING. gravitee-io/gravitee-repository-cassandra searches keys, pages and audits in the same way.",
     check,
 };
 

@@ -18,8 +18,9 @@ pub static RULE: Rule = Rule {
           for unique values all but one answer in vain; each change of the column leaves a tombstone in the index.",
     bad: "CREATE TABLE users (user_id uuid PRIMARY KEY, email text, status text);\nCREATE INDEX ON users (status);",
     good: "CREATE TABLE users_by_email (email text PRIMARY KEY, user_id uuid);",
-    seen: "lifeinventory/inventory-identity finds users by email, provider and token through five indexes, each asking \
-           every node at every login; otaviano/braza-sso has users_by_email instead: one partition, one read.",
+    seen: "scylladb/argus read the versions of a release through an index; in April 2026 it added tables keyed by the release, which its \
+           comment says replace the expensive scan of the index. Its test results had three indexes on one map: the fields \
+           moved to a table of their own. otaviano/braza-sso has users_by_email instead of an index: one partition, one read.",
     check,
 };
 

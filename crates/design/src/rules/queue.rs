@@ -15,9 +15,10 @@ pub static RULE: Rule = Rule {
           everything consumed since, and gets slower with every message handled. Buckets that are dropped whole, or a log, do not.",
     bad: "CREATE TABLE job_queue (queue_name text, enqueued_at timestamp, job_id uuid, payload text,\n  PRIMARY KEY (queue_name, enqueued_at, job_id));\nDELETE FROM job_queue WHERE queue_name = ? AND enqueued_at = ? AND job_id = ?;",
     good: "CREATE TABLE jobs_by_hour (queue_name text, hour timestamp, shard int, enqueued_at timestamp, job_id uuid, payload text,\n  PRIMARY KEY ((queue_name, hour, shard), enqueued_at, job_id)) WITH default_time_to_live = 86400;",
-    seen: "Comcast/cmb built a message queue of rows that are inserted, read from the head and deleted, with \
-           gc_grace_seconds set to 5 against the tombstones. paradoxical-io/cassieq marks messages as acknowledged and \
-           deletes whole buckets instead.",
+    seen: "Comcast/cmb built a message queue of rows that are inserted, read from the head and deleted, with gc_grace_seconds set to 5 against \
+           the tombstones. paradoxical-io/cassieq marks messages as acknowledged and deletes whole buckets instead. scylladb/argus \
+           deleted its snapshots row by row after reading them, up to 4.5 seconds a request; in June 2026 one delete of the \
+           partition took their place.",
     check,
 };
 

@@ -13,8 +13,9 @@ pub static RULE: Rule = Rule {
           give the whole key, an order is asked for that is not stored. The server says so at the first request; the review says it now.",
     bad: "CREATE TABLE scores (player_id uuid PRIMARY KEY, points int);\nUPDATE scores SET points = points + ? WHERE player_id = ?;",
     good: "CREATE TABLE scores (player_id uuid PRIMARY KEY, points counter);\nUPDATE scores SET points = points + ? WHERE player_id = ?;",
-    seen: "BladeStep/life-xp-service adds to int columns (daily_xp = daily_xp + ?), Andevc/log-simulator to an int of blocked addresses: \
-           neither statement runs. agarwal-nitesh/Jukebox gives a counter table a TTL, which the server refuses with the table.",
+    seen: "LLwassim/url-shortener-boost gives counters by the minute a TTL in its script, which the server refuses with the table; the code \
+           that really makes it has no TTL. BladeStep/life-xp-service adds to int columns (daily_xp = daily_xp + ?), \
+           Andevc/log-simulator to an int of blocked addresses: neither statement runs.",
     check,
 };
 

@@ -16,9 +16,9 @@ pub static RULE: Rule = Rule {
           last clustering column costs a few bytes; it also makes a paging cursor exact.",
     bad: "CREATE TABLE user_timeline (user_id uuid, created_at timestamp, post_id uuid, summary text,\n  PRIMARY KEY (user_id, created_at));",
     good: "CREATE TABLE user_timeline (user_id uuid, created_at timestamp, post_id uuid, summary text,\n  PRIMARY KEY (user_id, created_at, post_id)) WITH CLUSTERING ORDER BY (created_at DESC, post_id ASC);",
-    seen: "ByPrice/geoprice-consumer keys prices by product, day and time; two stores that report in the same millisecond \
-           are one row, and the store is a plain column. eshen-impl/emart lists orders by user and time and leaves the \
-           order id outside the key.",
+    seen: "scylladb/argus keys events of a test run by severity and time and leaves the event id outside: two in a millisecond are one. \
+           ByPrice/geoprice-consumer keys prices by product, day and time; two stores that report in the same millisecond are one row, and \
+           the store is a plain column. eshen-impl/emart lists orders by user and time and leaves the order id outside the key.",
     check,
 };
 

@@ -17,9 +17,10 @@ pub static RULE: Rule = Rule {
           nothing but a new key splits it. A time bucket in the partition key closes each partition after a while.",
     bad: "CREATE TABLE sensor_readings (sensor_id uuid, recorded_at timestamp, value double,\n  PRIMARY KEY (sensor_id, recorded_at));",
     good: "CREATE TABLE sensor_readings (sensor_id uuid, day date, recorded_at timestamp, value double,\n  PRIMARY KEY ((sensor_id, day), recorded_at)) WITH CLUSTERING ORDER BY (recorded_at DESC);",
-    seen: "XRPLF/clio keeps every transaction of an account in one partition of account_tx; its issue 29 names partitions \
-           that became very large, and proposes a part of the ledger number in the key. BrooksNguyen/intern-vnpt-ai \
-           repaired its chat table by a month in the key.",
+    seen: "racker/ceres kept all values of a series under (tenant, series); its change 16 put a slot of time into the key of every \
+           table of data, so that each partition ends. XRPLF/clio keeps every transaction of an account in one partition of \
+           account_tx; its issue 29 names partitions that became very large, and proposes a part of the ledger number in the key. \
+           BrooksNguyen/intern-vnpt-ai repaired its chat table by a month in the key.",
     check,
 };
 

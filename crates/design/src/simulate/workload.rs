@@ -109,11 +109,17 @@ fn model(
     let kept =
         table.default_ttl_days.or(facts.numbers.retention_days).unwrap_or(f64::INFINITY).min(settings.days);
     let grain = facts.time_bucket;
-    let time_buckets = grain.map_or(1, |g| (kept / g.days().unwrap_or(1.0)).ceil().max(1.0) as u64);
-    let hash_buckets = match (facts.hash_bucket, facts.numbers.buckets) {
-        (false, _) => 1,
-        (true, Some(buckets)) => (buckets as u64).clamp(1, 65_536),
-        (true, None) => {
+    let by_server = table.bucketing.as_ref();
+    let bucket_days = by_server
+        .and_then(|plan| plan.time.as_ref().map(|time| time.days))
+        .or_else(|| grain.map(|grain| grain.days().unwrap_or(1.0)));
+    let time_buckets = bucket_days.map_or(1, |days| (kept / days).ceil().max(1.0) as u64);
+    let served = by_server.and_then(|plan| plan.hash.as_ref()).map(|hash| u64::from(hash.into));
+    let hash_buckets = match (served, facts.hash_bucket, facts.numbers.buckets) {
+        (Some(into), ..) => into,
+        (None, false, _) => 1,
+        (None, true, Some(buckets)) => (buckets as u64).clamp(1, 65_536),
+        (None, true, None) => {
             assumptions.push(format!("{HASH_BUCKETS} hash buckets; declare buckets"));
             HASH_BUCKETS
         }
@@ -239,7 +245,9 @@ fn rows(model: &mut TableModel, review: &Review, facts: &Facts, kept: f64, base:
     if let Some((quantile, rows)) = anchors.into_iter().find_map(|(q, rows)| Some((q, rows?))) {
         let others = Shape { named: Vec::new(), ..model.shape.clone() };
         let weight = others.populate(ANCHOR_KEYS_MAX).weight_at(quantile);
-        let partitions = (model.time_buckets * model.hash_buckets) as f64;
+        // Where the server makes the buckets, what is declared is of the key that statements name.
+        let by_server = review.catalogue.tables.get(model.table).is_some_and(|t| t.bucketing.is_some());
+        let partitions = if by_server { 1.0 } else { (model.time_buckets * model.hash_buckets) as f64 };
         return Rows::Total(rows * partitions / weight.max(1e-300) / on_top);
     }
     if let Some(base) = base {
@@ -301,7 +309,8 @@ fn reach(access: &Access, table: &Table, model: &TableModel) -> Reach {
             _ => keys *= values,
         }
     }
-    let grain_days = model.grain.and_then(Grain::days).unwrap_or(1.0);
+    let by_server = table.bucketing.as_ref().and_then(|plan| plan.time.as_ref()).map(|time| time.days);
+    let grain_days = by_server.or_else(|| model.grain.and_then(Grain::days)).unwrap_or(1.0);
     let lookback = access.numbers.lookback_days.map(|days| (days / grain_days).ceil().max(1.0));
     let time_buckets = buckets.unwrap_or(1.0).max(lookback.filter(|_| model.grain.is_some()).unwrap_or(1.0));
     let time_buckets = time_buckets.min(model.time_buckets as f64);

@@ -105,3 +105,18 @@ fn hash_buckets_that_hold_nothing_are_too_many_and_they_end_no_growth() {
     );
     assert!(!both.findings.iter().any(|f| f.rule == "unbounded-partition"), "{:#?}", both.findings);
 }
+
+#[test]
+fn a_queue_keeps_its_order_and_a_column_called_bucket_its_name() {
+    let text = "CREATE TABLE message_queue (bucket int, due timeuuid, taken boolean, body text, PRIMARY KEY (bucket, due));\n\
+        INSERT INTO message_queue (bucket, due, taken, body) VALUES (?, ?, false, ?);\n\
+        SELECT * FROM message_queue WHERE bucket = ? LIMIT 1;\n\
+        DELETE FROM message_queue WHERE bucket = ? AND due = ?;";
+    for target in [Target::Cassandra, Target::Partita] {
+        let review = review_for(target, [("schema.cql", text)]);
+        let fix = fix_of(&review, "queue-like");
+        assert!(fix.contains("CREATE TABLE") && !fix.contains("due DESC"), "{fix}");
+        let names_another = fix.contains("'column': 'server_bucket'");
+        assert_eq!(names_another, target == Target::Partita, "{fix}");
+    }
+}

@@ -1,7 +1,7 @@
 //! Derived schemas: keys, buckets and reasons as the seeds argue, and the output passes review.
 
 use design::derive::{InputError, Problem, derive, print};
-use design::review;
+use design::{Target, review};
 
 const TASKS: &str = r#"
 keyspace = "cases"
@@ -60,7 +60,7 @@ retention = "7 years"
 
 #[test]
 fn tables_are_derived_and_pass_their_own_review() {
-    let plan = derive(TASKS).expect("a catalogue");
+    let plan = derive(TASKS, Target::Cassandra).expect("a catalogue");
     let cql = print(&plan);
     for expected in [
         "PRIMARY KEY ((tenant_id, task_id))",
@@ -79,7 +79,7 @@ fn tables_are_derived_and_pass_their_own_review() {
 }
 
 fn problems(text: &str) -> Vec<InputError> {
-    derive(text).err().unwrap_or_default()
+    derive(text, Target::Partita).err().unwrap_or_default()
 }
 
 #[test]
@@ -144,8 +144,10 @@ pub const EXAMPLES: [(&str, &str); 6] = [
 #[test]
 fn every_example_derives_a_schema_that_passes_review_and_can_be_simulated() {
     let mut wrong = String::new();
-    for (name, text) in EXAMPLES {
-        let plan = derive(text).unwrap_or_else(|e| panic!("{name}: {e:?}"));
+    let targets = [Target::Cassandra, Target::Partita];
+    for ((name, text), target) in EXAMPLES.iter().flat_map(|example| targets.map(|target| (*example, target)))
+    {
+        let plan = derive(text, target).unwrap_or_else(|e| panic!("{name}: {e:?}"));
         let cql = print(&plan);
         let review = review([(name, cql.as_str())]);
         assert!(review.errors().is_empty(), "{name}: {:?}\n{cql}", review.errors());
@@ -188,7 +190,7 @@ fn the_examples_get_the_keys_their_patterns_ask_for() {
         ("audit", "one audit_event is 3 writes"),
     ] {
         let text = EXAMPLES.iter().find(|(n, _)| *n == name).map(|(_, text)| *text).expect("an example");
-        let cql = print(&derive(text).expect("a plan"));
+        let cql = print(&derive(text, Target::Cassandra).expect("a plan"));
         assert!(cql.contains(expected), "{name}: {expected} is missing in\n{cql}");
     }
 }
@@ -201,10 +203,32 @@ fn an_entity_of_filtered_tables_only_gets_a_table_of_its_own() {
     let start = only_open.find("[[pattern]]").expect("a pattern");
     let rest = only_open.get(start + 11..).and_then(|t| t.find("[[pattern]]")).expect("another one");
     let without_get = format!("{}{}", &only_open[..start], &only_open[start + 11 + rest..]);
-    let cql = print(&derive(&without_get).expect("a plan"));
+    let cql = print(&derive(&without_get, Target::Cassandra).expect("a plan"));
     assert!(
         cql.contains("CREATE TABLE tasks_by_id") && cql.contains("CREATE ACCESS PATTERN get_task"),
         "{cql}"
     );
     assert!(cql.contains("copy of tasks_by_id (source of truth)"), "{cql}");
+}
+
+#[test]
+fn for_partita_buckets_are_a_clause_and_no_statement_names_them() {
+    let cql = print(&derive(TASKS, Target::Partita).expect("a catalogue"));
+    for expected in [
+        "CREATE TABLE open_tasks_by_assignee (",
+        "bucketing = {'by': 'task_id', 'into': 16}",
+        "PRIMARY KEY ((tenant_id, case_id), event_time, event_id)",
+        "bucketing = {'by': 'event_time', 'every': '1w'}",
+        "retention = '2555d'",
+        "the server walks its buckets until there are 100 rows",
+    ] {
+        assert!(cql.contains(expected), "{expected} is missing in\n{cql}");
+    }
+    assert!(
+        !cql.contains("bucket int") && !cql.contains("week text") && !cql.contains("bucket = ?"),
+        "{cql}"
+    );
+    let review = review([("derived.cql", cql.as_str())]);
+    let loud: Vec<_> = review.findings.iter().filter(|f| f.severity >= design::Severity::Warning).collect();
+    assert!(review.errors().is_empty() && loud.is_empty(), "{loud:?}\n{cql}");
 }

@@ -85,6 +85,10 @@ const WORDS: &[&str] = &[
     "0",
     "-1",
     "retention",
+    "bucketing",
+    "{'by': 'day', 'every': '1d', 'hash': 'b', 'into': 16}",
+    "extensions",
+    "{'partita.bucketing': 'by=a; every=99999y; into=4294967295'}",
     "'7 years'",
     "DROP",
     "ALTER",
@@ -113,6 +117,7 @@ fn mutate(random: &mut Random, source: &str) -> String {
 }
 
 fn exercise(source: &str) {
+    let _ = design::review_for(design::Target::Partita, [("fuzz.cql", source)]);
     let review = review([("fuzz.cql", source)]);
     let _ = text::write(&review, text::Colour::Always);
     let _ = html::write(&review);
@@ -128,7 +133,8 @@ fn no_text_makes_the_review_panic() {
         .iter()
         .flat_map(|text| text.split("-- case ").map(str::to_string).collect::<Vec<_>>())
         .collect();
-    let real = evidence::projects("learning");
+    let sets = ["learning", "locked", "second", "third", "fourth"];
+    let real: Vec<_> = sets.iter().flat_map(|set| evidence::projects(set)).collect();
     for round in 0..3_000 {
         let source = if round % 2 == 1 {
             // Real schemas are longer: several changes each.

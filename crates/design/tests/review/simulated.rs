@@ -236,3 +236,36 @@ fn every_schema_of_the_cases_can_be_simulated() {
         }
     }
 }
+
+/// The same workload, once with buckets by hand and once with the clause, is predicted alike.
+#[test]
+fn buckets_of_the_server_cost_what_buckets_by_hand_cost() {
+    for (by_hand, clause, column) in [
+        ("day date, ", "{'by': 'at', 'every': '1d'}", "day"),
+        ("bucket int, ", "{'by': 'event_id', 'into': 8}", "bucket"),
+    ] {
+        let columns = "tenant_id text, at timestamp, event_id uuid, payload text";
+        let insert =
+            "INSERT INTO events (tenant_id, at, event_id, payload) VALUES (?, ?, ?, ?) WITH peak_rate = 300";
+        let numbers = "peak_rate = 100 AND rows_per_day = 2000 AND row_bytes = 200 AND buckets = 8";
+        let hand = format!(
+            "CREATE TABLE events ({by_hand}{columns}, PRIMARY KEY ((tenant_id, {column}), at, event_id));
+             CREATE ACCESS PATTERN w AS INSERT INTO events (tenant_id, {column}, at, event_id, payload) VALUES (?, ?, ?, ?, ?) WITH peak_rate = 300;
+             CREATE ACCESS PATTERN r AS SELECT * FROM events WHERE tenant_id = ? AND {column} = ? LIMIT 50 WITH {numbers};"
+        );
+        let served = format!(
+            "CREATE TABLE events ({columns}, PRIMARY KEY (tenant_id, at, event_id)) WITH bucketing = {clause};
+             CREATE ACCESS PATTERN w AS {insert};
+             CREATE ACCESS PATTERN r AS SELECT * FROM events WHERE tenant_id = ? LIMIT 50 WITH {numbers};"
+        );
+        let (hand, served) = (run(&hand, &settings()), run(&served, &settings()));
+        for (a, b) in hand.tables[0].scales.iter().zip(&served.tables[0].scales) {
+            assert_eq!((a.partitions, a.rows), (b.partitions, b.rows), "{column}");
+            assert_eq!(a.partition_bytes_max, b.partition_bytes_max, "{column}");
+        }
+        let fan_out = |simulation: &Simulation| {
+            simulation.patterns.iter().map(|p| p.scales[0].partitions).collect::<Vec<_>>()
+        };
+        assert_eq!(fan_out(&hand), fan_out(&served), "{column}");
+    }
+}

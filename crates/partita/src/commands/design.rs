@@ -15,6 +15,9 @@ use std::path::PathBuf;
 pub struct DesignOptions {
     /// The catalogue: a TOML file with `[[entity]]` and `[[pattern]]` tables; `-` reads standard input.
     catalogue: PathBuf,
+    /// Make buckets of columns that the application computes, so that the schema runs on Cassandra and ScyllaDB as well
+    #[arg(long)]
+    portable: bool,
     /// Write the CQL to this file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -58,11 +61,12 @@ docs/design.md lists every field and walks through an example.";
 pub fn run(options: DesignOptions) -> Result<(), Failure> {
     let path = options.catalogue.display().to_string();
     let source = read(&options.catalogue)?;
-    let plan =
-        design::derive::derive(&source).map_err(|errors| Failure::Usage(listed(&path, &source, &errors)))?;
+    let target = if options.portable { design::Target::Cassandra } else { design::Target::Partita };
+    let plan = design::derive::derive(&source, target)
+        .map_err(|errors| Failure::Usage(listed(&path, &source, &errors)))?;
     let cql = design::derive::print(&plan);
     write_out(&options.output, &cql)?;
-    let review = design::review([("derived schema", cql)]);
+    let review = design::review_for(target, [("derived schema", cql)]);
     if !review.findings.is_empty() {
         eprint!("{}", text::write(&review, text::Colour::Never));
     }

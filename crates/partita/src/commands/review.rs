@@ -26,6 +26,9 @@ pub struct ReviewOptions {
     /// With --from: only this keyspace
     #[arg(long, value_name = "NAME", requires = "from")]
     keyspace: Option<String>,
+    /// Where repairs are to run: anywhere (buckets are columns that the application computes), or on Partita (a bucketing clause)
+    #[arg(long, value_enum, default_value_t = For::Cassandra)]
+    target: For,
     /// How to write the findings.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -35,6 +38,22 @@ pub struct ReviewOptions {
     /// Write to this file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+}
+
+/// Where repairs are to run.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum For {
+    Cassandra,
+    Partita,
+}
+
+impl From<For> for design::Target {
+    fn from(target: For) -> design::Target {
+        match target {
+            For::Cassandra => design::Target::Cassandra,
+            For::Partita => design::Target::Partita,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -65,7 +84,7 @@ pub fn run(options: ReviewOptions) -> Result<(), Failure> {
     for path in &options.files {
         files.push((path.display().to_string(), read(path)?));
     }
-    let review = design::review(files);
+    let review = design::review_for(options.target.into(), files);
     let colour = if options.output.is_none() && std::io::stdout().is_terminal() {
         text::Colour::Always
     } else {

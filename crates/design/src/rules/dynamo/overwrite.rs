@@ -5,7 +5,7 @@ use crate::dynamo::facts::View;
 use crate::dynamo::{Action, Operation, fix, meaning_of};
 use crate::facts::{Content, Owner};
 use crate::finding::{Findings, Severity};
-use crate::lexicon::MARKER;
+use crate::lexicon::{MARKER, PERSON};
 use crate::rules::Context;
 use crate::vocabulary::{Meaning, any_word, words};
 
@@ -63,7 +63,7 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
                     Severity::Warning,
                     "somebody else's item with the same key is replaced without a word; unless a condition is set elsewhere",
                 )
-            } else if let Some(range) = shared_instant(&view, put) {
+            } else if let Some((range, severity)) = shared_instant(&view, put) {
                 let message = format!(
                     "{} sorts by {range} alone: two items of one {} in the same instant are one, and the second silently replaces the first",
                     put.title(),
@@ -79,7 +79,7 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
                         .to_string(),
                 ];
                 let fixed = fix::operation(&lines, &body);
-                findings.push(on_operation(&RULE, Severity::Error, &view, put, None).say(message, fixed));
+                findings.push(on_operation(&RULE, severity, &view, put, None).say(message, fixed));
                 continue;
             } else {
                 continue;
@@ -98,12 +98,30 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
     }
 }
 
-/// The sort key, when it is nothing but the instant at which one of many did something.
-fn shared_instant(view: &View<'_>, put: &Operation) -> Option<String> {
-    let range = view.table.range.as_ref()?;
+/// The sort key, when it is nothing but the instant at which one of many did something, and how sure that is.
+fn shared_instant(view: &View<'_>, put: &Operation) -> Option<(String, Severity)> {
+    let table = view.table;
+    let range = table.range.as_ref()?;
     let bare =
         put.given(&range.name).is_some_and(|value| value.holes().count() == 1 && value.prefix().is_empty());
-    let by_many = view.owner(&view.table.hash) == Owner::Group && view.content() != Content::Things;
-    let is_instant = meaning_of(&range.words, None) == Meaning::Time && range.kind != Some('N');
-    (bare && by_many && is_instant).then(|| range.name.clone())
+    let is_instant = meaning_of(&range.words, None) == Meaning::Time;
+    let content = view.content();
+    if !bare || !is_instant || content == Content::Things {
+        return None;
+    }
+    // Whoever did it stands beside the key: several do.
+    let somebody = put.item.iter().any(|(name, value)| {
+        let said: Vec<String> = words(name).into_iter().chain(value.holes().flat_map(words)).collect();
+        *name != table.hash.name && *name != range.name && any_word(&said, PERSON)
+    });
+    let owner = view.owner(&table.hash);
+    let is_text = range.kind != Some('N');
+    let severity = match (owner, content) {
+        (Owner::Person | Owner::Machine, _) | (_, Content::Telemetry) if !somebody => return None,
+        (Owner::Group, _) if is_text => Severity::Error,
+        _ if somebody && content == Content::Happenings => Severity::Error,
+        (Owner::Group | Owner::Unknown, Content::Happenings) => Severity::Warning,
+        _ => return None,
+    };
+    Some((range.name.clone(), severity))
 }

@@ -2,7 +2,7 @@
 
 use super::position;
 use design::output::{edit, explain};
-use design::{Finding, Review, Severity};
+use design::{Finding, Review, Severity, Target};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -13,6 +13,7 @@ const DOCUMENTS_MAX: usize = 1_000;
 pub struct Documents {
     /// By their URI.
     texts: BTreeMap<String, String>,
+    target: Target,
 }
 
 /// Everything before the last slash.
@@ -21,6 +22,11 @@ fn folder(uri: &str) -> &str {
 }
 
 impl Documents {
+    /// No documents; their repairs are for this kind of server.
+    pub fn for_target(target: Target) -> Documents {
+        Documents { target, ..Documents::default() }
+    }
+
     /// Diagnostics of every document that the opened one may touch.
     pub fn open(&mut self, params: &Value) -> Vec<Value> {
         let document = &params["textDocument"];
@@ -58,7 +64,7 @@ impl Documents {
             .map(|(uri, text)| (uri.as_str(), text.as_str()))
             .collect();
         let uris = near.iter().map(|(uri, _)| *uri).collect();
-        (uris, design::review(near))
+        (uris, design::review_for(self.target, near))
     }
 
     fn diagnostics(&self, uri: &str) -> Vec<Value> {

@@ -9,6 +9,8 @@ mod position;
 mod wire;
 
 use super::Failure;
+use super::review::For;
+use clap::Args;
 use documents::Documents;
 use serde_json::{Value, json};
 use std::io::{self, BufReader, Write};
@@ -19,10 +21,19 @@ const INVALID_REQUEST: i64 = -32600;
 const PARSE_ERROR: i64 = -32700;
 const NOT_INITIALIZED: i64 = -32002;
 
+/// Options of `partita lsp`.
+#[derive(Args)]
+pub struct LspOptions {
+    /// Where repairs are to run: anywhere, or on Partita (a bucketing clause)
+    #[arg(long, value_enum, default_value_t = For::Cassandra)]
+    target: For,
+}
+
 /// Serves one editor until it says `exit` or closes the stream.
-pub fn run() -> Result<(), Failure> {
+pub fn run(options: &LspOptions) -> Result<(), Failure> {
     let mut input = BufReader::new(io::stdin().lock());
-    let mut server = Server { out: io::stdout().lock(), documents: Documents::default(), state: State::New };
+    let documents = Documents::for_target(options.target.into());
+    let mut server = Server { out: io::stdout().lock(), documents, state: State::New };
     loop {
         let message = match wire::read(&mut input) {
             Ok(Some(message)) => message,
