@@ -324,6 +324,7 @@ async fn run_shard(
     let dynamo_keys = Default::default();
     let shard = Rc::new(Shard { index, dialect, ids, cql, dynamo, dynamo_keys, shared });
     let outcome = if index == 0 { bootstrap(&shard).await } else { Ok(()) };
+    tokio::task::spawn_local(cql_listener::run_errands(shard.clone()));
     tokio::task::spawn_local(pulse::beat(shard.clone()));
     tokio::task::spawn_local(pulse::show_heat(shard.clone()));
     // The starter waits for exactly one message per shard; if it is gone, so is the server.
