@@ -13,6 +13,7 @@ use crate::error::QueryError;
 use crate::held::Held;
 use crate::restrict::{PartitionRestriction, PartitionSet, Terms};
 use crate::spec::Rows;
+use crate::tenant;
 use model::key::PartitionKey;
 use rt::turn::give_way;
 use store::{Partitions, Position, Read, ReadEnd, Slice, Store, TableId};
@@ -37,7 +38,7 @@ pub async fn execute<S: Store>(plan: &SelectPlan, context: &Context<'_, S>) -> R
     }
     warn_about_aggregation(plan, context);
     if plan.table.is_virtual() {
-        let rows = context.virtuals.rows(&plan.table)?;
+        let rows = context.virtuals.rows(&plan.table, context.request.gate)?;
         run(plan, &rows, context).await
     } else {
         run(plan, context.store, context).await
@@ -53,6 +54,7 @@ async fn run<S: Store, T: Store>(
     let limit = bind_limit(&plan.limit, "LIMIT", request, ids)?;
     let per_partition = bind_limit(&plan.per_partition_limit, "LIMIT", request, ids)?;
     let partitions = plan.restrictions.partitions(request, ids)?;
+    tenant::read(plan, &partitions, request, ids)?;
     if plan.ann.is_some() && limit.is_none_or(|limit| limit > ANN_ROWS_MAX) {
         let limit = limit.map_or("NO LIMIT".to_string(), |limit| limit.to_string());
         return Err(QueryError::invalid(format!(

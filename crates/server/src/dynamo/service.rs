@@ -129,7 +129,7 @@ async fn serve(
         }
     };
     let host = head.text("host").unwrap_or_default();
-    let caller = Caller { grants: grants.as_deref(), now_micros, host };
+    let caller = Caller { grants: grants.as_deref(), now_micros, host, gate: None };
     let outcome = shard.dynamo.execute(&caller, operation, body).await;
     audit(shard, peer, operation, role.as_ref(), body, outcome.as_ref().err(), false);
     outcome
