@@ -420,7 +420,7 @@ fn paging_states_of_others_open_nothing() {
             assert!(!leaks(&text, &lines, true), "{text}\n{lines:#?}");
         }
     }
-    assert!(pages > 100, "{pages}");
+    assert!(pages > 40, "{pages}");
 }
 
 /// A statement that somebody else prepared, with values of one's own.
@@ -468,6 +468,8 @@ fn grants_bind_and_revoking_frees() {
     ] {
         assert!(!run(&mut bench, "cassandra", wrong).1, "{wrong}");
     }
+    assert!(run(&mut bench, "cassandra", "REVOKE ALL ON KEYSPACE app FROM app").1);
+    assert!(run(&mut bench, "cassandra", "GRANT SELECT ON KEYSPACE app TO app").1);
     // One more tenant, for reading alone.
     assert!(run(&mut bench, "cassandra", "GRANT SELECT ON app.accounts FOR TENANT 'beta' TO app").1);
     assert!(run(&mut bench, "app", "SELECT note FROM app.accounts WHERE tenant_id IN ('acme', 'beta')").1);
