@@ -29,6 +29,8 @@ const TRACES_MAX: usize = 4096;
 /// What one tenant has used since the server started.
 #[derive(Debug, Default)]
 pub struct Use {
+    /// In the order in which tenants came.
+    pub number: u64,
     pub keyspace: String,
     pub tenant: String,
     pub requests: AtomicU64,
@@ -56,6 +58,7 @@ pub struct Paces {
 /// A tenant as tables and metrics show it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Used {
+    pub number: u64,
     pub keyspace: String,
     pub tenant: String,
     pub requests: u64,
@@ -72,6 +75,7 @@ pub struct Used {
 impl Use {
     fn seen(&self) -> Used {
         Used {
+            number: self.number,
             keyspace: self.keyspace.clone(),
             tenant: self.tenant.clone(),
             requests: self.requests.load(Relaxed),
@@ -140,8 +144,9 @@ impl Tenants {
         if self.named.load(Relaxed) >= NAMED_MAX as u64 {
             return self.others[place(keyspace, tenant)].clone();
         }
-        self.named.fetch_add(1, Relaxed);
-        let new = Arc::new(Use { keyspace: keyspace.into(), tenant: tenant.into(), ..Use::default() });
+        let number = self.named.fetch_add(1, Relaxed);
+        let new =
+            Arc::new(Use { number, keyspace: keyspace.into(), tenant: tenant.into(), ..Use::default() });
         uses.entry(keyspace.into()).or_default().insert(tenant.into(), new.clone());
         new
     }

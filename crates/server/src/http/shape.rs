@@ -7,6 +7,7 @@ use super::pages::head;
 use crate::shard::Shared;
 use cql::system::{Evidence, Status, judge};
 use database::shape::Verb;
+use database::tenants::{OTHERS, Used};
 use database::traffic::Seen;
 use observe::{Snapshot, TableSize, Window};
 use rt::{Clock, SystemClock};
@@ -43,6 +44,7 @@ pub fn render(out: &mut String, shared: &Shared) {
     patterns(out, &evidence);
     projections(out, &catalogue);
     throttled(out, shared);
+    tenants(out, shared);
     findings(out, shared);
 }
 
@@ -215,15 +217,64 @@ fn projections(out: &mut String, catalogue: &Catalogue) {
     }
 }
 
-fn throttled(out: &mut String, shared: &Shared) {
+pub(super) fn throttled(out: &mut String, shared: &Shared) {
     let name = "partita_throttled_requests_total";
     head(out, name, "counter", "Requests refused because something was full, by what was");
     let requests: u64 = shared.metrics.iter().map(|shard| shard.overloaded.get()).sum();
     let commits = shared.engine.metrics().commits_overloaded.get();
-    for (reason, count) in
-        [("requests", requests), ("flushing", commits), ("memory", shared.memory.refused())]
-    {
+    let tenants = shared.catalogue.tenants.all().iter().map(|used| used.throttled).sum();
+    for (reason, count) in [
+        ("requests", requests),
+        ("flushing", commits),
+        ("memory", shared.memory.refused()),
+        ("tenant", tenants),
+    ] {
         let _ = writeln!(out, "{name}{{reason=\"{reason}\"}} {count}");
+    }
+}
+
+/// Tenants by name: the first that came, so that a series stays the same; all others are one.
+const TENANTS_MAX: usize = 100;
+
+fn tenants(out: &mut String, shared: &Shared) {
+    let mut all = shared.catalogue.tenants.all();
+    all.sort_by_key(|used| used.number);
+    let mut shown: Vec<Used> = all.drain(..all.len().min(TENANTS_MAX)).collect();
+    if let Some(mut rest) = all.pop() {
+        all.iter().for_each(|used| rest.add(used));
+        shown.push(Used { keyspace: String::new(), tenant: OTHERS.into(), ..rest });
+    }
+    type Pick = fn(&Used) -> f64;
+    let series: [(&str, &str, &str, Pick); 7] = [
+        ("partita_tenant_requests_total", "counter", "Requests on rows of a tenant", |u| u.requests as f64),
+        ("partita_tenant_throttled_total", "counter", "Of these, over a limit of the tenant", |u| {
+            u.throttled as f64
+        }),
+        ("partita_tenant_rows_read_total", "counter", "Rows of a tenant that were read", |u| {
+            u.rows_read as f64
+        }),
+        ("partita_tenant_bytes_read_total", "counter", "Bytes of a tenant that were read", |u| {
+            u.bytes_read as f64
+        }),
+        ("partita_tenant_bytes_written_total", "counter", "Bytes that were written for a tenant", |u| {
+            u.bytes_written as f64
+        }),
+        ("partita_tenant_shard_seconds_total", "counter", "Time on shards for a tenant", |u| {
+            u.nanos as f64 / 1e9
+        }),
+        (
+            "partita_tenant_stored_bytes",
+            "gauge",
+            "Bytes of a tenant's rows when they were last counted",
+            |u| u.stored_bytes as f64,
+        ),
+    ];
+    for (name, kind, help, pick) in series {
+        head(out, name, kind, help);
+        for used in &shown {
+            let (keyspace, tenant) = (label(&used.keyspace), label(&used.tenant));
+            let _ = writeln!(out, "{name}{{keyspace=\"{keyspace}\",tenant=\"{tenant}\"}} {}", pick(used));
+        }
     }
 }
 

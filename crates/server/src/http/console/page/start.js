@@ -1,6 +1,6 @@
 // Tabs, keys, light and dark, login; and the start of it all.
 
-const refresh = { overview, keys, patterns, copies, schema, statements: async () => {} };
+const refresh = { overview, keys, patterns, copies, tenants, schema, statements: async () => {} };
 let tab = 'overview';
 let timer = null;
 // A look that was overtaken by a change of tab draws nothing that anybody sees, and must not set the clock either.
