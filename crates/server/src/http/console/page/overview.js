@@ -47,7 +47,7 @@ async function overview() {
     return found === null ? '–' : found === Infinity ? '> 8 s' : found.toFixed(1) + ' ms';
   };
   const cache = value('partita_cache_hits_total') + value('partita_cache_misses_total');
-  const wrong = await shown('SELECT keyspace_name, table_name, rule, severity, since, finding, fix, confidence FROM system_views.findings');
+  const wrong = await shown('SELECT keyspace_name, table_name, rule, severity, since, finding, fix, confidence FROM system_views.findings LIMIT 200');
   const tiles = [
     ['health', health === 'ok' ? 'ok' : 'read-only', health === 'ok' ? 'within' : 'breached'],
     ['findings', String(wrong.length), wrong.length ? 'breached' : 'within'],

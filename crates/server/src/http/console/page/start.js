@@ -13,6 +13,10 @@ async function look() {
   try {
     await refresh[tab]();
     if (mine === turn) trouble(forbidden);
+    // For whoever measures how long that took.
+    const told = document.documentElement.dataset;
+    told.looked = tab;
+    told.lookedAt ??= performance.now().toFixed();
   } catch (error) {
     if (mine === turn && $('login').hidden) trouble(error.message);
   }
