@@ -42,7 +42,7 @@ pub fn render(out: &mut String, shared: &Shared) {
         now_micros: SystemClock.micros(),
     };
     patterns(out, &evidence);
-    projections(out, &catalogue);
+    projections(out, &catalogue, shared);
     throttled(out, shared);
     tenants(out, shared);
     findings(out, shared);
@@ -197,22 +197,45 @@ fn patterns(out: &mut String, evidence: &Evidence<'_>) {
 }
 
 /// Indexes and views are in the commit of their rows, so they are behind only while they are built.
-fn projections(out: &mut String, catalogue: &Catalogue) {
-    let name = "partita_projection_building";
-    head(
-        out,
-        name,
-        "gauge",
-        "Whether an index or view is being built; once it is, it is never behind its table",
-    );
+fn projections(out: &mut String, catalogue: &Catalogue, shared: &Shared) {
+    let mut found: Vec<(String, u32, bool)> = Vec::new();
     let tables = catalogue.tables().filter(|table| !table.keyspace.starts_with("system"));
     for table in tables.take(SHOWN_MAX) {
-        let view = table.view.as_ref().map(|view| (&*table.name, view.built));
-        let indexes = table.indexes.iter().map(|index| (&*index.name, index.built));
-        for (projection, built) in view.into_iter().chain(indexes) {
+        let view = table.view.as_ref().map(|view| (&*table.name, table.id, view.built));
+        let indexes = table.indexes.iter().map(|index| (&*index.name, index.id, index.built));
+        for (projection, id, built) in view.into_iter().chain(indexes) {
             let (keyspace, projection) = (label(&table.keyspace), label(projection));
-            let value = u8::from(!built);
-            let _ = writeln!(out, "{name}{{keyspace=\"{keyspace}\",projection=\"{projection}\"}} {value}");
+            found.push((format!("keyspace=\"{keyspace}\",projection=\"{projection}\""), id, built));
+        }
+    }
+    let checks: Vec<_> = found.iter().map(|(_, id, _)| shared.catalogue.jobs().last_check(*id)).collect();
+    let drift = |at: usize| checks[at].map(|check| (check.missing + check.extra + check.stale) as f64);
+    let checked = |at: usize| checks[at].map(|check| check.at_micros as f64 / 1e6);
+    type Pick<'p> = &'p dyn Fn(usize) -> Option<f64>;
+    let series: [(&str, &str, Pick<'_>); 4] = [
+        (
+            "partita_projection_building",
+            "Whether an index or view is being built; once it is, it is never behind its table",
+            &|at| Some(f64::from(u8::from(!found[at].2))),
+        ),
+        (
+            "partita_projection_lag_seconds",
+            "How far a built index or view is behind its table: it is in the commit of its row",
+            &|at| found[at].2.then_some(0.0),
+        ),
+        (
+            "partita_projection_drift_rows",
+            "Rows that the last CHECK PROJECTION found missing, extra or stale",
+            &drift,
+        ),
+        ("partita_projection_checked_timestamp_seconds", "When CHECK PROJECTION last looked", &checked),
+    ];
+    for (name, help, pick) in series {
+        head(out, name, "gauge", help);
+        for (at, (labels, ..)) in found.iter().enumerate() {
+            if let Some(value) = pick(at) {
+                let _ = writeln!(out, "{name}{{{labels}}} {value}");
+            }
         }
     }
 }

@@ -2,7 +2,9 @@
 //! that show keys), and what it counts.
 
 use crate::bench::{Answer, Bench, Client};
-use cql_wire::{Batch, BatchList, BatchQuery, BatchType, Consistency, QueryParams, Request, Value, ValueList};
+use cql_wire::{
+    Batch, BatchList, BatchQuery, BatchType, Consistency, QueryParams, Request, Value, ValueList,
+};
 use server::config::Auth;
 
 const ADMIN: &[u8] = b"\0cassandra\0cassandra";
