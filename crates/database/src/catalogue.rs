@@ -8,6 +8,7 @@ use crate::builds::LeftBuilds;
 use crate::grants;
 use crate::jobs::Jobs;
 use crate::review::Reviewer;
+use crate::tenants::Tenants;
 use crate::view;
 use query::QueryError;
 use schema::{
@@ -41,6 +42,8 @@ pub struct SharedCatalogue {
     data_center: String,
     /// Moves on when roles or permissions change.
     pub grants: grants::Generation,
+    /// What tenants use.
+    pub tenants: Tenants,
     reviewer: Option<Box<dyn Reviewer>>,
     left_builds: LeftBuilds,
     jobs: Jobs,
@@ -69,6 +72,7 @@ impl SharedCatalogue {
             host_id: host_id.unwrap_or_else(|| fresh_host_id(now_micros)),
             data_center: DATA_CENTER.into(),
             grants: Default::default(),
+            tenants: Tenants::default(),
             reviewer: None,
             left_builds: LeftBuilds::default(),
             jobs: Jobs::default(),

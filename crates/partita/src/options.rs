@@ -102,6 +102,12 @@ pub struct ServeOptions {
     /// How often every index, view and projection is compared with its table, in days; 0: only when somebody says CHECK PROJECTION [default: 7]
     #[arg(long, env = "PARTITA_CHECK_COPIES_DAYS", value_name = "DAYS")]
     check_copies_days: Option<u32>,
+    /// An OpenTelemetry collector, http://host:port, that gets metrics and a sample of requests [default: none]
+    #[arg(long, env = "PARTITA_OTLP_ENDPOINT", value_name = "URL")]
+    otlp_endpoint: Option<String>,
+    /// With --otlp-endpoint, one request in so many becomes a span [default: 1000]
+    #[arg(long, env = "PARTITA_OTLP_SAMPLE_EVERY", value_name = "N")]
+    otlp_sample_every: Option<u64>,
     /// Certificate chain (PEM); with --tls-key, CQL clients must use TLS
     #[arg(long, env = "PARTITA_TLS_CERT", value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
@@ -262,6 +268,7 @@ impl ServeOptions {
                 0 => None,
                 days => Some(Duration::from_secs(u64::from(days) * 86_400)),
             },
+            otlp: merged.otlp()?,
             cluster_name: merged.cluster_name.clone().unwrap_or_else(|| "Partita".into()),
             data_center: merged.datacenter.clone().unwrap_or_else(|| "datacenter1".into()),
             rack: merged.rack.clone().unwrap_or_else(|| "rack1".into()),
@@ -327,6 +334,7 @@ impl ServeOptions {
             ("audit", self.audit.is_some()),
             ("alerts-url", self.alerts_url.is_some()),
             ("check-copies-days", self.check_copies_days.is_some()),
+            ("otlp-endpoint", self.otlp_endpoint.is_some()),
         ];
         if let Some((name, _)) = meaningless.iter().find(|(_, given)| *given) {
             return Err(format!(
@@ -368,6 +376,17 @@ impl ServeOptions {
             data_center: self.datacenter.clone(),
             tls,
         }))
+    }
+
+    fn otlp(&self) -> Result<Option<server::otlp::Settings>, String> {
+        let Some(url) = &self.otlp_endpoint else { return Ok(None) };
+        let sample_every = self.otlp_sample_every.unwrap_or(1000);
+        if sample_every == 0 {
+            return Err(
+                "--otlp-sample-every must be at least 1: one request in so many becomes a span".into()
+            );
+        }
+        Ok(Some(server::otlp::Settings { target: server::otlp::Target::parse(url)?, sample_every }))
     }
 
     fn tls(&self) -> Option<Tls> {
@@ -466,6 +485,8 @@ impl ServeOptions {
             audit_files: self.audit_files.or(file.audit_files),
             alerts_url: self.alerts_url.or(file.alerts_url),
             check_copies_days: self.check_copies_days.or(file.check_copies_days),
+            otlp_endpoint: self.otlp_endpoint.or(file.otlp_endpoint),
+            otlp_sample_every: self.otlp_sample_every.or(file.otlp_sample_every),
             tls_cert: self.tls_cert.or(file.tls_cert),
             tls_key: self.tls_key.or(file.tls_key),
             tls_client_ca: self.tls_client_ca.or(file.tls_client_ca),

@@ -186,6 +186,8 @@ fn open(
         traffic: database::traffic::Traffic::new(config.shards),
         findings: Default::default(),
         alerts: config.alerts.clone().map(crate::alerts::Alerts::to),
+        otlp: config.otlp.clone().map(|settings| Arc::new(crate::otlp::Export::to(settings))),
+        exemplars: Default::default(),
         memory,
         cql: cql_listener::AllShards::new(&config),
         dynamo: Arc::new(crate::dynamo::all_shards(&config)),
@@ -338,6 +340,13 @@ async fn run_shard(
                 alerts.deliver().await;
             }
         });
+        let shared = shard.shared.clone();
+        tokio::task::spawn_local(async move {
+            if let Some(export) = &shared.otlp {
+                export.deliver(&shared).await;
+            }
+        });
+        tokio::task::spawn_local(crate::tenants::keep_measured(shard.clone()));
         let (catalogue, store) = (shard.shared.catalogue.clone(), shard.dialect.store.clone());
         tokio::task::spawn_local(keep_built(catalogue.clone(), store.clone(), shard.ids.clone()));
         if let Some(every) = shard.shared.config.check_copies_every {

@@ -14,6 +14,8 @@ use crate::request::{BatchGetItem, BatchGetTable, BatchWrite, BatchWriteItem, Wr
 use crate::value::Item;
 use database::grants::Permission;
 use futures_util::stream::{FuturesUnordered, StreamExt};
+use model::key::PartitionKey;
+use query::tenant::Access;
 use std::collections::HashSet;
 use std::sync::Arc;
 use store::Store;
@@ -36,10 +38,11 @@ impl<S: Store> Dynamo<S> {
     ) -> Result<Vec<u8>, ApiError> {
         let mut opened = Vec::with_capacity(batch.tables.len());
         for wanted in &batch.tables {
-            let table = self.open_for(caller, Permission::Select, &wanted.table)?;
+            let table = self.open_for_keys(caller, Permission::Select, &wanted.table)?;
             let mut seen = HashSet::new();
             for key in &wanted.keys {
                 let place = layout::item_place(&table.definition.key_of_request(key)?)?;
+                self.admit(caller, &table, Access::Read, &place.key)?;
                 if !seen.insert((place.key, place.clustering)) {
                     return Err(Rule::BatchDuplicateKeys.refuse(&[]));
                 }
@@ -123,8 +126,10 @@ impl<S: Store> Dynamo<S> {
         let BatchWriteItem { tables, return_capacity, return_metrics } = batch;
         // All is checked before anything is done.
         for wanted in &tables {
-            let table = self.open_for(caller, Permission::Modify, &wanted.table)?;
-            check_writes(&table, &wanted.writes)?;
+            let table = self.open_for_keys(caller, Permission::Modify, &wanted.table)?;
+            for key in check_writes(&table, &wanted.writes)? {
+                self.admit(caller, &table, Access::Write, &key)?;
+            }
         }
         let mut consumed = Vec::new();
         let mut collections: Vec<(String, Vec<u8>)> = Vec::new();
@@ -210,7 +215,8 @@ fn may_be_tried_again(error: &ApiError) -> bool {
     matches!(error.name(), ErrorName::ProvisionedThroughputExceeded | ErrorName::Throttling)
 }
 
-fn check_writes(table: &Arc<OpenTable>, writes: &[BatchWrite]) -> Result<(), ApiError> {
+/// The partitions that are written.
+fn check_writes(table: &Arc<OpenTable>, writes: &[BatchWrite]) -> Result<Vec<PartitionKey>, ApiError> {
     let mut seen = HashSet::new();
     for write in writes {
         let key = match write {
@@ -231,5 +237,5 @@ fn check_writes(table: &Arc<OpenTable>, writes: &[BatchWrite]) -> Result<(), Api
             table.definition.check_index_keys(item, false)?;
         }
     }
-    Ok(())
+    Ok(seen.into_iter().map(|(key, _)| key).collect())
 }

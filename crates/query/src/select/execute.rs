@@ -13,6 +13,7 @@ use crate::error::QueryError;
 use crate::held::Held;
 use crate::restrict::{PartitionRestriction, PartitionSet, Terms};
 use crate::spec::Rows;
+use crate::tenant;
 use model::key::PartitionKey;
 use rt::turn::give_way;
 use store::{Partitions, Position, Read, ReadEnd, Slice, Store, TableId};
@@ -37,7 +38,7 @@ pub async fn execute<S: Store>(plan: &SelectPlan, context: &Context<'_, S>) -> R
     }
     warn_about_aggregation(plan, context);
     if plan.table.is_virtual() {
-        let rows = context.virtuals.rows(&plan.table)?;
+        let rows = context.virtuals.rows(&plan.table, context.request.gate)?;
         run(plan, &rows, context).await
     } else {
         run(plan, context.store, context).await
@@ -59,6 +60,7 @@ async fn run<S: Store, T: Store>(
         }
     }
     let partitions = plan.restrictions.partitions(request, ids)?;
+    tenant::read(plan, &partitions, request, ids)?;
     if plan.ann.is_some() && limit.is_none_or(|limit| limit > ANN_ROWS_MAX) {
         let limit = limit.map_or("NO LIMIT".to_string(), |limit| limit.to_string());
         return Err(QueryError::invalid(format!(
@@ -115,9 +117,10 @@ async fn run<S: Store, T: Store>(
     Ok(rows)
 }
 
-/// Whether rows of a partition go to the client as they are met.
+/// Whether rows of a partition go to the client as they are met, and nobody has to be asked whose they are.
 fn is_straight(plan: &SelectPlan) -> bool {
-    plan.index.is_none() && plan.grouping.is_none() && plan.ann.is_none() && !plan.distinct
+    let plain = plan.index.is_none() && plan.grouping.is_none() && plan.ann.is_none() && !plan.distinct;
+    plain && !plan.table.has_tenants()
 }
 
 /// The first page of one partition: what most reads are. What [`run`] would give, without what other reads need.

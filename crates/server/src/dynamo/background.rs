@@ -11,7 +11,7 @@ const SWEEP_PAUSE_MIN: Duration = Duration::from_secs(2);
 const SWEEP_PAUSE_FACTOR: u32 = 20;
 
 fn caller(shard: &Shard) -> Caller<'static> {
-    Caller { grants: None, now_micros: shard.ids.now_micros(), host: "" }
+    Caller { grants: None, now_micros: shard.ids.now_micros(), host: "", gate: None }
 }
 
 /// What must be done before the first request.

@@ -6,6 +6,7 @@ use super::reply::{Content, Reply};
 use super::signature;
 use crate::audit::{Category, Entry, Outcome};
 use crate::metrics;
+use crate::otlp::Span;
 use crate::shard::Shard;
 use dynamo::json::well_formed;
 use dynamo::run::{Caller, KEYSPACE};
@@ -66,7 +67,13 @@ async fn answer_any(shard: &Rc<Shard>, peer: &Peer, head: &Head<'_>, body: &[u8]
     let _in_flight = InFlight::enter(shard, body.len());
     let outcome = serve(shard, peer, head, operation, body).await;
     if let Some(operation) = operation {
-        shard.metrics().record(kind(operation), started.elapsed().as_micros() as u64);
+        let micros = started.elapsed().as_micros() as u64;
+        shard.metrics().record(kind(operation), micros);
+        if let Some(export) = shard.shared.otlp.as_ref().filter(|export| export.is_due()) {
+            let mut span = Span::ended(operation.name(), micros, None);
+            span.failed = outcome.is_err();
+            export.send(span);
+        }
     }
     match outcome {
         Ok(body) => (Reply::new(200, content, body), true),
@@ -129,7 +136,7 @@ async fn serve(
         }
     };
     let host = head.text("host").unwrap_or_default();
-    let caller = Caller { grants: grants.as_deref(), now_micros, host };
+    let caller = Caller { grants: grants.as_deref(), now_micros, host, gate: None };
     let outcome = shard.dynamo.execute(&caller, operation, body).await;
     audit(shard, peer, operation, role.as_ref(), body, outcome.as_ref().err(), false);
     outcome

@@ -32,7 +32,7 @@ const OPERATIONS: &str = "DescribeTable, GetItem, PutItem, UpdateItem, DeleteIte
 struct NoVirtualTables;
 
 impl VirtualTables for NoVirtualTables {
-    fn rows(&self, _: &Table) -> Result<NaiveStore, QueryError> {
+    fn rows(&self, _: &Table, _: Option<&dyn query::tenant::Gate>) -> Result<NaiveStore, QueryError> {
         Err(QueryError::invalid("no table of this kind is served by the DynamoDB API"))
     }
 }
@@ -169,8 +169,10 @@ impl<S: Store> Dynamo<S> {
         }
     }
 
-    fn plain_request(&self, caller: &Caller<'_>) -> query::Request<'static> {
-        query::Request::new(Values::NONE, caller.now_micros)
+    fn plain_request<'c>(&self, caller: &Caller<'c>) -> query::Request<'c> {
+        let mut request = query::Request::new(Values::NONE, caller.now_micros);
+        request.gate = caller.gate;
+        request
     }
 
     /// What DescribeTable says: items and bytes are not counted, so there are no numbers of them.
