@@ -39,9 +39,6 @@ pub struct Options {
 impl Parsed {
     /// The request that this statement is, for its table.
     pub fn plan(&self, table: &TableDefinition, options: Options) -> Result<Plan, ApiError> {
-        if table.indexes.iter().any(|index| index.key.hash.len() > 1 || index.key.sort.len() > 1) {
-            return Err(Rule::StatementMultiKeys.refuse(&[]));
-        }
         match self {
             Parsed::Select(select) => plan_select(select, table, options),
             Parsed::Insert { item, .. } => plan_insert(item, table, options),
@@ -177,6 +174,9 @@ fn plan_select(
         Some(name) => Some(table.index(name).ok_or_else(|| Rule::NoSuchIndex.refuse(&[name]))?),
         None => None,
     };
+    if index.is_some_and(|index| index.key.hash.len() > 1 || index.key.sort.len() > 1) {
+        return Err(Rule::StatementMultiKeys.refuse(&[]));
+    }
     if options.consistent && index.is_some_and(|index| index.kind == IndexKind::Global) {
         return Err(Rule::StatementConsistentGlobal.refuse(&[]));
     }

@@ -186,7 +186,11 @@ impl<S: Store> Dynamo<S> {
             return Err(ApiError::new(ErrorName::ResourceInUse, text));
         }
         let counted = (open.counts.items.load(Relaxed).max(0), open.counts.bytes.load(Relaxed).max(0));
-        self.remove_table(caller, name).await?;
+        match super::buried::streams(definition).next() {
+            Some(_) => self.bury_table(caller, &open).await?,
+            None => self.remove_table(caller, name).await?,
+        }
+        self.forget(name);
         self.shared.forget(open.table.id);
         Ok(self.description("TableDescription", definition, TableStatus::Deleting, counted, &[]))
     }

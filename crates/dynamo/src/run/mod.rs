@@ -8,6 +8,7 @@ mod backups;
 mod batch;
 mod bridge;
 mod builds;
+mod buried;
 mod control;
 mod counting;
 mod describe;
@@ -25,11 +26,13 @@ mod table;
 mod token;
 mod transact;
 mod transfer;
+mod watch;
 mod write;
 
 pub use settings::{AllShards, Settings};
 pub use table::KEYSPACE;
 pub use transfer::Buckets;
+pub use watch::{Shaped, Undeclared, Watched, Watcher};
 
 use crate::error::{ApiError, ErrorName};
 use crate::operation::Operation;
@@ -39,7 +42,7 @@ use database::grants::{Grants, Permission, Resource};
 use layout::internal;
 use query::QueryError;
 use settings::TransferKind;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -57,9 +60,17 @@ pub struct Caller<'c> {
     pub now_micros: i64,
     /// The Host header.
     pub host: &'c str,
+    /// The kinds of operations that a request turned out to be, for whoever counts them.
+    pub seen: RefCell<Vec<Rc<Watched>>>,
+    /// Items of the answer.
+    pub items: Cell<u64>,
 }
 
-impl Caller<'_> {
+impl<'c> Caller<'c> {
+    pub fn new(grants: Option<&'c Grants>, now_micros: i64, host: &'c str) -> Caller<'c> {
+        Caller { grants, now_micros, host, seen: RefCell::default(), items: Cell::new(0) }
+    }
+
     pub fn now_seconds(&self) -> u32 {
         (self.now_micros / 1_000_000).clamp(0, i64::from(u32::MAX)) as u32
     }
@@ -76,6 +87,8 @@ pub struct Dynamo<S: Store> {
     tables: RefCell<Tables>,
     /// Tables of CQL.
     served: RefCell<Tables>,
+    kinds: RefCell<watch::Kinds>,
+    watcher: Option<Box<dyn Watcher>>,
 }
 
 /// Tables that were opened under one version of the catalogue.
@@ -88,7 +101,20 @@ struct Tables {
 impl<S: Store> Dynamo<S> {
     pub fn new(runtime: Rc<Runtime<S>>, shared: Arc<AllShards>) -> Dynamo<S> {
         for_cql::register();
-        Dynamo { runtime, shared, tables: RefCell::default(), served: RefCell::default() }
+        Dynamo {
+            runtime,
+            shared,
+            tables: RefCell::default(),
+            served: RefCell::default(),
+            kinds: RefCell::default(),
+            watcher: None,
+        }
+    }
+
+    /// With somebody who is told what operations do.
+    pub fn watched_by(mut self, watcher: Box<dyn Watcher>) -> Dynamo<S> {
+        self.watcher = Some(watcher);
+        self
     }
 
     /// Executes a request; the answer is a JSON body.
@@ -99,6 +125,7 @@ impl<S: Store> Dynamo<S> {
         body: &[u8],
     ) -> Result<Vec<u8>, ApiError> {
         let request = request::parse(operation, body, self.shared.settings.layers)?;
+        self.watch_request(caller, &request)?;
         if let Some(open) = bridge::name_of(&request).and_then(|name| self.open_cql(name)) {
             return Box::pin(self.on_cql_table(caller, open, request)).await;
         }

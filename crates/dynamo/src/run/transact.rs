@@ -220,7 +220,7 @@ impl<S: Store> Dynamo<S> {
                     let mut judged = outcomes.into_iter();
                     let outcome = |refused: Option<ApiError>| match refused {
                         Some(error) => Err(Refused::Invalid(error)),
-                        None => judged.next().unwrap_or(Err(Refused::Stale)),
+                        None => judged.next().unwrap_or_else(|| Ok(Written::default())),
                     };
                     let outcomes = refused.into_iter().map(outcome).collect();
                     return Err(cancelled(&reasons_of(outcomes, all)));
@@ -360,7 +360,7 @@ fn put_response(
 
 fn reasons_of(outcomes: Vec<Result<Written, Refused>>, all: &[Action]) -> Vec<Reason> {
     let reason = |(outcome, action): (Result<Written, Refused>, &Action)| match outcome {
-        Ok(_) | Err(Refused::Stale) => Reason::none(),
+        Ok(_) | Err(Refused::Stale(_)) => Reason::none(),
         Err(Refused::Condition { .. }) if action.is_insert => Reason {
             code: "DuplicateItem",
             message: Some("Duplicate primary key exists in table".into()),

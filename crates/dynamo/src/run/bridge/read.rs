@@ -87,7 +87,7 @@ impl<S: Store> Dynamo<S> {
         query: &Query,
     ) -> Result<Vec<u8>, ApiError> {
         check(open, &query.read)?;
-        let range = query.key_condition.bind(&open.definition.key)?;
+        let range = query.key_condition.bind(&open.definition.key, None)?;
         let table = &open.table;
         let descending = table.clustering.first().is_some_and(|column| column.descending);
         let restrictions = query_restrictions(table, &range)?;
