@@ -7,6 +7,8 @@ import time
 import compare
 import values
 
+# A table that requests get when their name is changed; it goes with its world.
+OTHER = "control.other"
 LABELS = ["alpha", "beta", "gamma", "delta"]
 KEY_KINDS = ["S", "S", "N", "B"]
 VIEWS = ["NEW_IMAGE", "OLD_IMAGE", "KEYS_ONLY", "NEW_AND_OLD_IMAGES"]
@@ -156,7 +158,7 @@ def mutate(r, request):
                      "AttributeName": ["pk", "sk", "l0", "g1", "other"], "IndexName": ["gsi0", "lsi0", "ab", "a b", "x" * 256]}
             target[name] = r.choice(known.get(name, [target[name]]))
     elif form == "name":
-        request["TableName"] = r.choice(["ab", "a b", "x" * 256, "nosuchtable", "tab/le"])
+        request["TableName"] = r.choice(["ab", "a b", "x" * 256, OTHER, "tab/le"])
     elif form == "extra" and "AttributeDefinitions" in request:
         request["AttributeDefinitions"].append({"AttributeName": r.choice(["spare", "pk", "a"]), "AttributeType": r.choice("SNB")})
     return request
@@ -175,6 +177,9 @@ def plain(node):
         result = {name: ("own" if name in OWN else plain(child)) for name, child in node.items()}
         if "AttributeDefinitions" in result:
             result["AttributeDefinitions"] = compare.by_text(result["AttributeDefinitions"])
+        for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
+            if member in result:
+                result[member] = sorted(result[member], key=lambda index: index["IndexName"])
         return result
     return [plain(child) for child in node] if isinstance(node, list) else node
 
@@ -376,5 +381,5 @@ class Desk:
             self.iterators.append((arns, following, latest))
 
     def end(self):
-        for name in self.names:
+        for name in self.names + [OTHER]:
             self.drop(name)

@@ -30,6 +30,10 @@ def accepted(rules, operation, request, local, partita):
     """One of them did it, the other did not; says why that may be."""
     if operation == "CreateTable" and local.message == "Cannot have two attributes with the same name" and projects_twice(request):
         return rules.explained("Local refuses an attribute that an index projects twice")
+    if operation == "UpdateTable" and local.message == "Cannot change IOPS and Streams at the same time.":
+        return rules.explained("Local does not change throughput and stream at once")
+    if operation == "UpdateTable" and local.error is None and constraints.are_true(request, partita.message):
+        return rules.explained("Local ignores throughput of an index of a table on demand (section 8)")
     if operation == "GetRecords" and local.error == "TrimmedDataAccessException":
         return rules.explained("Local trims the stream of a table that was deleted")
     if operation == "UpdateTable" and local.message == "Nothing to update" and set(request) <= {"TableName", "TableClass", "DeletionProtectionEnabled"}:
@@ -139,8 +143,15 @@ TEXTS = [
     (None, r"No attributes should be specified to be projected unless", INVALID + "ProjectionType is (ALL|KEYS_ONLY), but NonKeyAttributes is specified$", OWN_TEXTS),
     (None, r"Too many hash keys specified", r"The second KeySchemaElement is not a RANGE key type$", OWN_TEXTS),
     (None, r"must match the number of attributes defined", r"Given value \d+ for (Read|Write)CapacityUnits is out of bounds$", "billing is judged first (2.3)"),
+    (None, r"Cannot have two attributes with the same name", r"Given value \d+ for (Read|Write)CapacityUnits is out of bounds$", "billing is judged first (2.3)"),
     (None, r"Cannot have two attributes with the same name", INVALID + "Some index key attributes are not defined", "keys are judged before spare definitions (2.3)"),
     (None, r"Cannot have two attributes with the same name", r"^ResourceInUseException: Table already exists", "Local refuses an attribute that an index projects twice"),
+    ("UpdateTable", ABSENT, r"^LimitExceededException: Subscriber limit exceeded", "what is wrong with the request is told before the table is looked for (1.2)"),
+    ("UpdateTable", r"Cannot change IOPS and Streams at the same time", r"BillingMode is PAY_PER_REQUEST$", "billing is judged first (2.3)"),
+    ("UpdateTable", r"", r"Given value \d+ for (Read|Write)CapacityUnits is out of bounds$", "units are judged with the request (2.3)"),
+    ("UpdateTable", r"No provisioned throughput specified for the table", INVALID + "ProvisionedThroughput must be specified when BillingMode is PROVISIONED", OWN_TEXTS),
+    ("UpdateTable", r"Table has no stream to disable", r"BillingMode is (PAY_PER_REQUEST|PROVISIONED)$", "throughput is judged before streams (2.3)"),
+    ("UpdateTable", r"Update global secondary index action is null", INVALID + "One of GlobalSecondaryIndexUpdate.Update", OWN_TEXTS),
     ("GetShardIterator", r"Invalid SequenceNumber$", INVALID + "SequenceNumber cannot be null$", OWN_TEXTS),
     ("GetShardIterator", r"Shard does not exist$", r"Requested resource not found: Shard does not exist", OWN_TEXTS),
 ]

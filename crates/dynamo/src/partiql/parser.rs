@@ -25,9 +25,15 @@ pub(super) fn parse(source: &str, parameters: &[Value]) -> Done<Parsed> {
     }
     let parsed = parser.statement()?;
     parser.symbol(";");
-    match parser.peek().kind {
-        Kind::End => Ok(parsed),
-        _ => Err(parser.malformed()),
+    if parser.peek().kind != Kind::End {
+        return Err(parser.malformed());
+    }
+    // An INSERT into a table of no such name finds none.
+    let table = parsed.table();
+    let wrong = !table_name_faults(table).is_empty() && table_of(table) == table;
+    match wrong && !matches!(parsed, Parsed::Insert { .. }) {
+        true => Err(Rule::StatementTableName.refuse(&[])),
+        false => Ok(parsed),
     }
 }
 
@@ -183,9 +189,6 @@ impl<'a> Parser<'a> {
             return Err(self.malformed());
         }
         let table = self.name()?;
-        if !table_name_faults(&table).is_empty() && table_of(&table) == table {
-            return Err(Rule::StatementTableName.refuse(&[]));
-        }
         let index = if self.symbol(".") { Some(self.name()?) } else { None };
         if self.is_word("AS") || matches!(self.peek().kind, Kind::Quoted(_)) {
             return Err(Rule::StatementAlias.refuse(&[]));

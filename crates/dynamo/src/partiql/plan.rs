@@ -69,7 +69,10 @@ impl Parsed {
                 let condition = joined(rest).ok_or_else(|| {
                     ApiError::validation("EXISTS must have a condition beside the equalities on the key")
                 })?;
-                Ok(Plan::Check { key, condition })
+                // What is not there does not exist, whatever a negation says of it.
+                let hash = table.key.hash.first().map(|a| a.name.clone()).unwrap_or_default();
+                let there = Condition::Exists(Path::of_name(hash));
+                Ok(Plan::Check { key, condition: Condition::And(vec![there, condition]) })
             }
         }
     }

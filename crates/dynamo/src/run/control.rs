@@ -270,11 +270,11 @@ impl<S: Store> Dynamo<S> {
         let wanted = update.clone();
         let edit = move |mut definition: TableDefinition| {
             match (&definition.time_to_live, wanted.enabled) {
-                (Some(_), true) => return Err(Rule::TtlEnabled.refuse(&[])),
-                (None, false) => return Err(Rule::TtlDisabled.refuse(&[])),
-                (Some(name), false) if *name != wanted.attribute => {
+                (Some(name), _) if *name != wanted.attribute => {
                     return Err(Rule::TtlOtherName.refuse(&[name]));
                 }
+                (Some(_), true) => return Err(Rule::TtlEnabled.refuse(&[])),
+                (None, false) => return Err(Rule::TtlDisabled.refuse(&[])),
                 _ => {}
             }
             definition.time_to_live = wanted.enabled.then_some(wanted.attribute);

@@ -320,9 +320,45 @@ fn a_table_of_cql_is_written_and_read_through_the_api() {
         scanned += page["Count"].as_i64().unwrap();
     }
     assert_eq!(scanned, 5);
-    let refused =
-        ask(&bench, "BatchGetItem", json!({"RequestItems": {name: {"Keys": [key(1)]}}})).unwrap_err();
+    // Several rows at one moment would need CQL's own transactions.
+    let get = json!({"TransactItems": [{"Get": {"TableName": name, "Key": key(1)}}]});
+    let refused = ask(&bench, "TransactGetItems", get).unwrap_err();
     assert!(refused.contains("is a table of CQL. The DynamoDB API has DescribeTable"), "{refused}");
+}
+
+#[test]
+fn batches_reach_tables_of_both_dialects() {
+    let bench = start();
+    let mut client = readings(&bench);
+    orders(&bench);
+    let name = "app.readings";
+    let reading = |at: i64| json!({"PutRequest": {"Item": {"sensor": {"S": "s1"}, "at": {"N": at.to_string()}, "celsius": {"N": "20.5"}}}});
+    let order = json!({"PutRequest": {"Item": {"pk": {"S": "a"}, "sk": {"S": "b"}}}});
+    let batch = json!({"RequestItems": {name: [reading(1), reading(2)], "orders": [order]}, "ReturnConsumedCapacity": "TOTAL"});
+    let answer = ask(&bench, "BatchWriteItem", batch).unwrap();
+    assert_eq!(answer["UnprocessedItems"], json!({}));
+    assert_eq!(answer["ConsumedCapacity"].as_array().unwrap().len(), 2);
+    assert_eq!(client.query("SELECT * FROM app.readings WHERE sensor = 's1'"), Answer::Rows(2));
+    assert_eq!(
+        client.query("SELECT * FROM app.readings WHERE celsius = 20.5"),
+        Answer::Rows(2),
+        "through its index"
+    );
+    let keys = json!([{"sensor": {"S": "s1"}, "at": {"N": "2"}}, {"sensor": {"S": "s1"}, "at": {"N": "3"}}]);
+    let wanted = json!({"RequestItems": {name: {"Keys": keys, "ProjectionExpression": "celsius"},
+        "orders": {"Keys": [{"pk": {"S": "a"}, "sk": {"S": "b"}}]}}});
+    let answer = ask(&bench, "BatchGetItem", wanted).unwrap();
+    assert_eq!(answer["Responses"][name], json!([{"celsius": {"N": "20.5"}}]));
+    assert_eq!(answer["Responses"]["orders"], json!([{"pk": {"S": "a"}, "sk": {"S": "b"}}]));
+    // Nothing is done if something is wrong.
+    let wrong =
+        json!({"PutRequest": {"Item": {"sensor": {"S": "s1"}, "at": {"N": "9"}, "nosuch": {"S": "x"}}}});
+    let gone = json!({"DeleteRequest": {"Key": {"sensor": {"S": "s1"}, "at": {"N": "1"}}}});
+    let refused = ask(&bench, "BatchWriteItem", json!({"RequestItems": {name: [gone, wrong]}})).unwrap_err();
+    assert!(refused.contains("has no column nosuch"), "{refused}");
+    let batch = json!({"RequestItems": {name: [gone]}});
+    ask(&bench, "BatchWriteItem", batch).unwrap();
+    assert_eq!(client.query("SELECT * FROM app.readings WHERE sensor = 's1'"), Answer::Rows(1));
 }
 
 #[test]

@@ -64,7 +64,7 @@ impl<S: Store> Dynamo<S> {
         Ok(answer(open, &options, &written))
     }
 
-    async fn cql_write(
+    pub(in super::super) async fn cql_write(
         &self,
         caller: &Caller<'_>,
         open: &OpenTable,
@@ -148,7 +148,10 @@ fn answer(open: &OpenTable, options: &WriteOptions, written: &Written) -> Vec<u8
 }
 
 /// Attributes are columns: there are no others.
-fn check_columns<'n>(open: &OpenTable, names: impl Iterator<Item = &'n str>) -> Result<(), ApiError> {
+pub(in super::super) fn check_columns<'n>(
+    open: &OpenTable,
+    names: impl Iterator<Item = &'n str>,
+) -> Result<(), ApiError> {
     let table = &open.table;
     let mut unknown = names.filter(|name| table.column(name).is_none());
     match unknown.next() {
