@@ -286,7 +286,7 @@ def same_statement(left, right):
     if left == right:
         return True
     one, other = left.get("Error", {}), right.get("Error", {})
-    if "Statement wasn't well formed" in one.get("Message", "") and other.get("Code") == "ValidationError":
+    if mentions(one.get("Message"), STATEMENT_TEXTS) and mentions(other.get("Message"), STATEMENT_TEXTS):
         return True
     if one.get("Message") == "Only single item select is supported" and other.get("Message", "").startswith("PartiQL statements cannot be executed on tables with multi-attribute"):
         return True
@@ -442,7 +442,20 @@ def runtime_in_transaction(operation, request, local, partita):
         and partita.error == "TransactionCanceledException" and "ValidationError" in partita.message
 
 
+# What is said of statements that are wrong in more than one way: which of them is told first is nobody's promise.
+STATEMENT_TEXTS = ["Table name should be within the length", "Number of parameters in request and statement", "Aliasing is not supported", "resolves to a boolean",
+                   "EXISTS can only be used", "Unexpected from source", "wasn't well formed", "does not have the specified index", "Only select from a single table",
+                   "Path component cannot be an empty string", "Unexpected path component", "Unsupported", "mandatory equality", "must specify the primary key"]
+
+
+def two_mistakes(operation, request, local, partita):
+    statements = "Statement" in request or "TransactStatements" in request
+    return statements and both_validation(local, partita) and mentions(local.message, STATEMENT_TEXTS) and mentions(partita.message, STATEMENT_TEXTS)
+
+
 ERRORS = [
+    (two_mistakes, "a broken statement with two mistakes: either may be told"),
+    (lambda o, q, l, p: l.error is None and re.search(r"-\s+-", q.get("Statement", "")) and "wasn't well formed" in p.message, "Local takes two signs before a number"),
     (lambda o, q, l, p: "ClientRequestToken" in q and l.error == "IdempotentParameterMismatchException" and p.error in ("TransactionCanceledException", "ValidationException"),
      "Local remembers the token of a transaction that failed (section 8)"),
     texts(["Consistent reads are not supported on global secondary indexes"], ["PartiQL statements cannot be executed on tables with multi-attribute"], "an index that PartiQL does not read is told before the kind of read"),

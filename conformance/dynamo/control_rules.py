@@ -30,6 +30,8 @@ def accepted(rules, operation, request, local, partita):
     """One of them did it, the other did not; says why that may be."""
     if operation == "CreateTable" and local.message == "Cannot have two attributes with the same name" and projects_twice(request):
         return rules.explained("Local refuses an attribute that an index projects twice")
+    if operation == "UpdateTable" and local.status == 500:
+        return rules.explained("Local fails with 500 where the service refuses the request (section 8, malformed input)")
     if operation == "UpdateTable" and local.message == "Cannot change IOPS and Streams at the same time.":
         return rules.explained("Local does not change throughput and stream at once")
     if operation == "UpdateTable" and local.error is None and constraints.are_true(request, partita.message):
@@ -103,6 +105,7 @@ BODIES = [
     ("DeleteTable", r"Indexes\[\]\.(ItemCount|IndexSizeBytes): (\d+|None) \| 0$", "entries of indexes are counted by DescribeTable only"),
     ("UpdateTable", r"Indexes\[\]\.(ItemCount|IndexSizeBytes): None \| 0$", MEMBERS),
     (None, r"\.TableClassSummary: None \| ", MEMBERS),
+    (None, r"\.AttributeDefinitions: ", "UpdateTable: definitions that no key uses are dropped, those of an index that goes stay in its answer (2.3)"),
     (None, r"Indexes\[\]\.IndexSizeBytes: \d+ \| \d+$", "Local counts whole items where an index holds less (section 8)"),
     (None, r"GlobalSecondaryIndexes\[\]\.ProvisionedThroughput\.(Read|Write)CapacityUnits: \d+ \| 0$", "Local keeps the throughput of indexes when a table goes on demand"),
 ]
@@ -152,6 +155,7 @@ TEXTS = [
     ("UpdateTable", r"No provisioned throughput specified for the table", INVALID + "ProvisionedThroughput must be specified when BillingMode is PROVISIONED", OWN_TEXTS),
     ("UpdateTable", r"Table has no stream to disable", r"BillingMode is (PAY_PER_REQUEST|PROVISIONED)$", "throughput is judged before streams (2.3)"),
     ("UpdateTable", r"Update global secondary index action is null", INVALID + "One of GlobalSecondaryIndexUpdate.Update", OWN_TEXTS),
+    (None, r"Cannot increase provisioned throughput to more than 40,000", INVALID + "ProjectionType is", "projections are judged before throughput of indexes (2.3)"),
     ("GetShardIterator", r"Invalid SequenceNumber$", INVALID + "SequenceNumber cannot be null$", OWN_TEXTS),
     ("GetShardIterator", r"Shard does not exist$", r"Requested resource not found: Shard does not exist", OWN_TEXTS),
 ]

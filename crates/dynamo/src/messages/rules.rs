@@ -165,7 +165,7 @@ rules! {
     StatementOrderBy: "Must have WHERE clause in the statement when using ORDER BY clause.";
     StatementConsistentGlobal: "Strongly consistent read is not supported on Global Secondary Indexes";
     StatementTokenMismatch: "NextToken does not match request";
-    StatementTokenInvalid: "Invalid NextToken";
+    NextTokenInvalid: "Invalid NextToken";
     StatementBatchMixed: "Read and write requests together in the same batch is not supported.";
     StatementBatchKey: "Select statements within BatchExecuteStatement must specify the primary key in the where clause.";
     StatementBatchSingle: "Only single item select is supported";

@@ -656,6 +656,16 @@ impl IndexUpdate {
 
 fn index_update(entry: &Members<'_>) -> Checked<IndexUpdate> {
     match (entry.structure("Update"), entry.structure("Create"), entry.structure("Delete")) {
+        (Some(update), None, None)
+            if ["ProvisionedThroughput", "OnDemandThroughput", "WarmThroughput"]
+                .iter()
+                .all(|name| !update.contains(name)) =>
+        {
+            Err(invalid(format!(
+                "One of ProvisionedThroughput, OnDemandThroughput, WarmThroughput must be specified to update index: {}",
+                update.text("IndexName").unwrap_or_default()
+            )))
+        }
         (Some(update), None, None) => Ok(IndexUpdate::Update {
             name: update.text("IndexName").unwrap_or_default().to_string(),
             throughput: throughput(update)?,

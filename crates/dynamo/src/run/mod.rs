@@ -171,13 +171,13 @@ impl<S: Store> Dynamo<S> {
             Request::RestoreTableFromBackup(restore) => self.restore(caller, &restore).await,
             Request::ExportTable(export) => self.export(caller, &export).await,
             Request::DescribeExport { arn } => self.describe_transfer(TransferKind::Export, &arn),
-            Request::ListExports { table, limit, .. } => {
-                Ok(self.list_transfers(TransferKind::Export, table.as_deref(), limit))
+            Request::ListExports { table, limit, skip } => {
+                Ok(self.list_transfers(TransferKind::Export, table.as_deref(), skip, limit))
             }
             Request::ImportTable(import) => self.import(caller, &import).await,
             Request::DescribeImport { arn } => self.describe_transfer(TransferKind::Import, &arn),
-            Request::ListImports { table, limit, .. } => {
-                Ok(self.list_transfers(TransferKind::Import, table.as_deref(), limit))
+            Request::ListImports { table, limit, skip } => {
+                Ok(self.list_transfers(TransferKind::Import, table.as_deref(), skip, limit))
             }
             Request::SearchVectors(search) => self.search(caller, &search).await,
             Request::DescribeEndpoints => Ok(answer::endpoints(caller.host)),

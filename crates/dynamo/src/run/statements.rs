@@ -450,7 +450,7 @@ fn token_text(last: &Item, digest: u64) -> String {
 }
 
 fn read_token(token: &str, digest: u64) -> Result<Item, ApiError> {
-    let invalid = || Rule::StatementTokenInvalid.refuse(&[]);
+    let invalid = || Rule::NextTokenInvalid.refuse(&[]);
     let bytes = json::decode_base64(token.as_bytes()).map_err(|_| invalid())?;
     let (of, key) = bytes.split_first_chunk::<8>().ok_or_else(invalid)?;
     let key = document::decode(key).map_err(|_| invalid())?;
