@@ -9,6 +9,8 @@ import values
 
 # A table that requests get when their name is changed; it goes with its world.
 OTHER = "control.other"
+# Local now and then never finishes deleting an index.
+STUCK = "stuck"
 LABELS = ["alpha", "beta", "gamma", "delta"]
 KEY_KINDS = ["S", "S", "N", "B"]
 VIEWS = ["NEW_IMAGE", "OLD_IMAGE", "KEYS_ONLY", "NEW_AND_OLD_IMAGES"]
@@ -212,6 +214,8 @@ class Desk:
     def look(self, name):
         """What both say of a table when nothing is under way; remembers its stream."""
         pair = self.run.settled(name)
+        if pair == STUCK:
+            return self.abandon(name)
         if pair is None:
             self.tables.pop(name, None)
             return
@@ -243,8 +247,16 @@ class Desk:
         elif local.error is None:
             self.look(name)
 
+    def abandon(self, name):
+        """The table stays as it is on both servers; from now on there is another in its place."""
+        self.run.rules.explained("Local never finishes deleting an index now and then")
+        self.tables.pop(name, None)
+        if name in self.names:
+            self.names[self.names.index(name)] = name + "x"
+
     def drop(self, name):
-        self.run.settled(name)
+        if self.run.settled(name) == STUCK:
+            return self.abandon(name)
         for server in (self.run.local, self.run.partita):
             server.send("UpdateTable", {"TableName": name, "DeletionProtectionEnabled": False})
             # An index that is being made keeps its table.
@@ -381,5 +393,5 @@ class Desk:
             self.iterators.append((arns, following, latest))
 
     def end(self):
-        for name in self.names + [OTHER]:
+        for name in list(self.names) + [OTHER]:
             self.drop(name)

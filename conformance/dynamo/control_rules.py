@@ -156,6 +156,8 @@ TEXTS = [
     ("UpdateTable", r"Table has no stream to disable", r"BillingMode is (PAY_PER_REQUEST|PROVISIONED)$", "throughput is judged before streams (2.3)"),
     ("UpdateTable", r"Update global secondary index action is null", INVALID + "One of GlobalSecondaryIndexUpdate.Update", OWN_TEXTS),
     (None, r"Cannot increase provisioned throughput to more than 40,000", INVALID + "ProjectionType is", "projections are judged before throughput of indexes (2.3)"),
+    ("UpdateTable", r"Only one global secondary index update per index", INVALID + "(ProjectionType is|Unknown ProjectionType)", "each update is judged by itself first"),
+    ("UpdateTable", r"^ResourceNotFoundException: Requested resource not found$", r"BillingMode is PAY_PER_REQUEST$", "billing is judged first (2.3)"),
     ("GetShardIterator", r"Invalid SequenceNumber$", INVALID + "SequenceNumber cannot be null$", OWN_TEXTS),
     ("GetShardIterator", r"Shard does not exist$", r"Requested resource not found: Shard does not exist", OWN_TEXTS),
 ]

@@ -172,6 +172,7 @@ rules! {
     StatementTransactionKey: "Select statements within ExecuteTransaction must specify the primary key in the where clause.";
     StatementTransactionReturning: "Validation failed in TransactStatements[{0}]: RETURNING clause is not supported in ExecuteTransaction.";
     StatementTableName: "Table name should be within the length [3, 255] and only contain 'a-z', 'A-Z', '0-9', '-', '_', '.'.";
+    StatementEmptyPath: "Path component cannot be an empty string";
     StatementOneTable: "Only select from a single table or index is supported.";
     StatementTransactionIndex: "Reads on indices are not supported within transactions.";
     IndexThroughputSame: "The provisioned throughput for the index {0} will not change. The requested value equals the current value. Current ReadCapacityUnits provisioned for the index: {1}. Requested ReadCapacityUnits: {1}. Current WriteCapacityUnits provisioned for the index: {2}. Requested WriteCapacityUnits: {2}. Refer to the Amazon DynamoDB Developer Guide for current limits and how to request higher limits.";

@@ -414,7 +414,11 @@ impl<'a> Parser<'a> {
                 steps.push(index.ok_or_else(|| self.malformed())?);
                 self.expect("]")?;
             } else {
-                return Ok(Path { name, steps });
+                let empty = |step: &Step| matches!(step, Step::Name(name) if name.is_empty());
+                return match name.is_empty() || steps.iter().any(empty) {
+                    true => Err(Rule::StatementEmptyPath.refuse(&[])),
+                    false => Ok(Path { name, steps }),
+                };
             }
         }
     }

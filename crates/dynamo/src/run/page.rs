@@ -395,11 +395,12 @@ fn start_of_query(
             return Err(Rule::StartKeyOneRow.refuse(&[]));
         }
     }
-    if *partitions != Partitions::One(place.key.clone()) {
-        return Err(Rule::StartKeyOutside.refuse(&[]));
-    }
+    // A key that is wrong in both ways is told by its sort key.
     if !slice.contains(&place.clustering) {
         return Err(Rule::StartKeyPredicate.refuse(&[]));
+    }
+    if *partitions != Partitions::One(place.key.clone()) {
+        return Err(Rule::StartKeyOutside.refuse(&[]));
     }
     Ok(place)
 }
