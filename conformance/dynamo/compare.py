@@ -352,7 +352,7 @@ STAGES = [
     (12.5, ["Item size has exceeded"]),
     (13, ["non-existent table", "resource not found"]),
     (14, ["does not have the specified index", "Consistent reads"]),
-    (15, ["starting key", "Exclusive Start Key", "exclusive start key", "Type mismatch for attribute to update"]),
+    (15, ["cannot be restarted", "starting key", "Exclusive Start Key", "exclusive start key", "Type mismatch for attribute to update"]),
     (16, ["must have equality conditions", "Query condition", "query conditions", "Query key condition", "does not match schema type", "Missing the key", "Type mismatch for key",
           "does not match the schema", "required keys", "conditions on the keys", "Invalid attribute value type", "for a key attribute", "key element"]),
     (17, ["multiple operations on one item"]),
@@ -454,6 +454,14 @@ def two_mistakes(operation, request, local, partita):
 
 
 ERRORS = [
+    (lambda o, q, l, p: both_validation(l, p) and "Nesting Levels have exceeded" in l.message and "Nesting Levels have exceeded" in p.message and o == "TransactWriteItems",
+     "Local has a shorter sentence for nesting in transactions"),
+    (lambda o, q, l, p: o == "BatchWriteItem" and mentions(p.message, ["at 'requestItems' failed to satisfy constraint: Map value must"]) and sum(map(len, q["RequestItems"].values())) > 25,
+     "BatchWriteItem of more than 25: told with the members, first (2.6)"),
+    (lambda o, q, l, p: o == "ExecuteTransaction" and l.error is None and mentions(p.message, ["multiple operations on one item"]), "1 and 1.0 are one key; Local compares the text"),
+    (lambda o, q, l, p: o in ("TransactWriteItems", "ExecuteTransaction") and l.error is None and p.error == "TransactionCanceledException"
+     and all(mentions(r["Message"], ["for Index Key", "secondary index key"]) for r in p.body["CancellationReasons"] if r["Code"] != "None"),
+     "Local forgets to check a key of a local index now and then"),
     (two_mistakes, "a broken statement with two mistakes: either may be told"),
     (lambda o, q, l, p: l.error is None and re.search(r"-\s+-", q.get("Statement", "")) and "wasn't well formed" in p.message, "Local takes two signs before a number"),
     (lambda o, q, l, p: "ClientRequestToken" in q and l.error == "IdempotentParameterMismatchException" and p.error in ("TransactionCanceledException", "ValidationException"),
@@ -523,7 +531,7 @@ ERRORS = [
      "TransactGetItems: Local puts the reason's sentence at the top"),
     (lambda o, q, l, p: mentions(l.message, ["Expression is null", "Expression are null"]) and mentions(p.message, ["can not be empty"]), "an empty expression is there, and empty"),
     (lambda o, q, l, p: l.error is None and mentions(p.message, ["Type mismatch for Index Key", "IndexKey: "]), "Local forgets to check a key of a local index now and then"),
-    (lambda o, q, l, p: both_validation(l, p) and mentions(l.message, ["[a, a] contains duplicates"]) and mentions(p.message, ["[a, a] contains duplicates."]), "a full stop after duplicates (2.2)"),
+    (lambda o, q, l, p: both_validation(l, p) and mentions(l.message, ["contains duplicates"]) and p.message.replace("contains duplicates.", "contains duplicates") == l.message, "a full stop after duplicates (2.2)"),
     (lambda o, q, l, p: both_validation(l, p) and "AttributeUpdates" in q and mentions(p.message, ["enum value set: [ADD, DELETE, PUT]"]), "an unknown Action is told with the members, first"),
     (lambda o, q, l, p: o == "TransactGetItems" and mentions(l.message, ["multiple operations on one item"]) and stage(p.message) == 10, "what is wrong with one action is told before what is wrong with two (2.7)"),
     (lambda o, q, l, p: o == "BatchWriteItem" and mentions(l.message, ["contains duplicates"]) and mentions(p.message, KEY_TEXTS), "a wrong key and a double key: either may be told"),

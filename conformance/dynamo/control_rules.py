@@ -158,6 +158,11 @@ TEXTS = [
     (None, r"Cannot increase provisioned throughput to more than 40,000", INVALID + "ProjectionType is", "projections are judged before throughput of indexes (2.3)"),
     ("UpdateTable", r"Only one global secondary index update per index", INVALID + "(ProjectionType is|Unknown ProjectionType)", "each update is judged by itself first"),
     ("UpdateTable", r"^ResourceNotFoundException: Requested resource not found$", r"BillingMode is PAY_PER_REQUEST$", "billing is judged first (2.3)"),
+    ("CreateTable", r"", r"^ValidationException: Given value \d+ for (Read|Write)CapacityUnits is out of bounds$", "billing is judged first (2.3)"),
+    ("UpdateTable", r"Cannot change IOPS and Streams at the same time", r"Table (already has an enabled stream|has no stream to disable): TableName: ", OWN_TEXTS),
+    ("UpdateTable", r"Invalid global secondary index name", INVALID + "One of ProvisionedThroughput, OnDemandThroughput, WarmThroughput must be specified", "what is wrong with the request is told before the index is looked for"),
+    ("CreateTable", r"Local Secondary indices must have the same hash key", INVALID + "Index KeySchema does not have the same leading hash key", OWN_TEXTS),
+    ("UpdateTable", r"invalid attribute, SchemaElement redefined", r"^ValidationException: ", "a name that the table knows keeps its type (2.3)"),
     ("GetShardIterator", r"Invalid SequenceNumber$", INVALID + "SequenceNumber cannot be null$", OWN_TEXTS),
     ("GetShardIterator", r"Shard does not exist$", r"Requested resource not found: Shard does not exist", OWN_TEXTS),
 ]

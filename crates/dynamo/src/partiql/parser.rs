@@ -579,7 +579,7 @@ impl<'a> Parser<'a> {
             "NULL" => Type::Null,
             "BOOLEAN" | "BOOL" => Type::Bool,
             "STRING" => Type::S,
-            "NUMERIC" | "NUMBER" => Type::N,
+            "NUMERIC" => Type::N,
             "BLOB" | "BINARY" => Type::B,
             "STRUCT" | "TUPLE" | "MAP" => Type::M,
             "LIST" => Type::L,

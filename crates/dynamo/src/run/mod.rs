@@ -271,6 +271,12 @@ fn denied(error: QueryError) -> ApiError {
     }
 }
 
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> ApiError {
+        store_error(error)
+    }
+}
+
 /// What a client is told when the store fails.
 pub fn store_error(error: StoreError) -> ApiError {
     match error {

@@ -93,7 +93,10 @@ impl<S: Store> Dynamo<S> {
             let TransactAction { table, condition, item_on_failure, .. } = action;
             all.push(Action { table, change, condition, item_on_failure, is_insert: false });
         }
-        let (tables, outcome) = self.write_all(caller, &all, token.as_deref(), digest, false).await?;
+        let (tables, outcome) = match self.all_of_cql(all.iter().map(|action| action.table.as_str()))? {
+            true => self.cql_write_all(caller, &all, token.as_deref(), digest).await?,
+            false => self.write_all(caller, &all, token.as_deref(), digest, false).await?,
+        };
         let mut consumed = Vec::new();
         let mut out = Vec::new();
         let mut object = Writer::object(&mut out);
@@ -240,7 +243,10 @@ impl<S: Store> Dynamo<S> {
         caller: &Caller<'_>,
         request: TransactGetItems,
     ) -> Result<Vec<u8>, ApiError> {
-        let (tables, documents) = self.get_all(caller, &request.gets).await?;
+        let (tables, documents) = match self.all_of_cql(request.gets.iter().map(|get| get.table.as_str()))? {
+            true => self.cql_get_all(caller, &request.gets).await?,
+            false => self.get_all(caller, &request.gets).await?,
+        };
         let mut consumed = Vec::new();
         let mut out = Vec::new();
         let mut object = Writer::object(&mut out);
@@ -358,7 +364,7 @@ fn put_response(
     Ok(())
 }
 
-fn reasons_of(outcomes: Vec<Result<Written, Refused>>, all: &[Action]) -> Vec<Reason> {
+pub(super) fn reasons_of(outcomes: Vec<Result<Written, Refused>>, all: &[Action]) -> Vec<Reason> {
     let reason = |(outcome, action): (Result<Written, Refused>, &Action)| match outcome {
         Ok(_) | Err(Refused::Stale(_)) => Reason::none(),
         Err(Refused::Condition { .. }) if action.is_insert => Reason {

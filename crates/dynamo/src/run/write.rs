@@ -12,7 +12,7 @@ use crate::error::ApiError;
 use crate::expression::{Condition, Update};
 use crate::messages::Rule;
 use crate::size;
-use crate::table::PrimaryKey;
+use crate::table::{PrimaryKey, TableDefinition};
 use crate::value::Item;
 use model::row::{RowView, RowWriter};
 use std::sync::Arc;
@@ -29,6 +29,16 @@ pub enum Change {
     Delete(Item),
     /// Only the condition is checked.
     Check(Item),
+}
+
+impl Change {
+    /// The key of the item.
+    pub fn key(&self, definition: &TableDefinition) -> Item {
+        match self {
+            Change::Put(item) => definition.key_attributes(item),
+            Change::Update { key, .. } | Change::Delete(key) | Change::Check(key) => key.clone(),
+        }
+    }
 }
 
 /// A write of one item, with what it needs to know.

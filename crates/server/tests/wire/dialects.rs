@@ -320,10 +320,63 @@ fn a_table_of_cql_is_written_and_read_through_the_api() {
         scanned += page["Count"].as_i64().unwrap();
     }
     assert_eq!(scanned, 5);
-    // Several rows at one moment would need CQL's own transactions.
-    let get = json!({"TransactItems": [{"Get": {"TableName": name, "Key": key(1)}}]});
-    let refused = ask(&bench, "TransactGetItems", get).unwrap_err();
+    let refused = ask(&bench, "ExecuteStatement", json!({"Statement": format!("SELECT * FROM \"{name}\"")}))
+        .unwrap_err();
     assert!(refused.contains("is a table of CQL. The DynamoDB API has DescribeTable"), "{refused}");
+}
+
+#[test]
+fn a_transaction_on_tables_of_cql_does_all_or_nothing() {
+    let bench = start();
+    let mut client = readings(&bench);
+    orders(&bench);
+    let name = "app.readings";
+    let put = |sensor: &str, more: Value| {
+        let mut put = json!({"TableName": name, "Item": {"sensor": {"S": sensor}, "at": {"N": "1"}, "celsius": {"N": "3"}}});
+        more.as_object().unwrap().iter().for_each(|(name, value)| put[name] = value.clone());
+        json!({"Put": put})
+    };
+    let count =
+        |client: &mut Client| client.rows("SELECT count(*) FROM app.readings").cells[0].clone().unwrap()[7];
+    let both =
+        json!({"TransactItems": [put("a", json!({})), put("b", json!({}))], "ClientRequestToken": "t1"});
+    ask(&bench, "TransactWriteItems", both.clone()).unwrap();
+    assert_eq!(count(&mut client), 2);
+    // The same token does nothing again, and is not for other actions.
+    client.run("DELETE FROM app.readings WHERE sensor = 'a'");
+    ask(&bench, "TransactWriteItems", both).unwrap();
+    assert_eq!(count(&mut client), 1);
+    let other = json!({"TransactItems": [put("c", json!({}))], "ClientRequestToken": "t1"});
+    assert!(ask(&bench, "TransactWriteItems", other).unwrap_err().starts_with("IdempotentParameterMismatch"));
+    // One condition that fails, and nothing is done; all reasons are told.
+    let absent = json!({"ConditionExpression": "attribute_not_exists(sensor)", "ReturnValuesOnConditionCheckFailure": "ALL_OLD"});
+    let wrong = json!({"Update": {"TableName": name, "Key": {"sensor": {"S": "d"}, "at": {"N": "1"}}, "UpdateExpression": "SET celsius = id"}});
+    let none = json!({"TransactItems": [put("c", json!({})), put("b", absent), wrong]});
+    let refused = ask(&bench, "TransactWriteItems", none).unwrap_err();
+    assert!(refused.contains("[None, ConditionalCheckFailed, ValidationError]"), "{refused}");
+    assert_eq!(count(&mut client), 1);
+    // Indexes and views follow.
+    let key = |sensor: &str| json!({"sensor": {"S": sensor}, "at": {"N": "1"}});
+    let update = json!({"Update": {"TableName": name, "Key": key("b"), "UpdateExpression": "SET celsius = celsius + :n, id = :i",
+        "ConditionExpression": "celsius = :c", "ExpressionAttributeValues": {":n": {"N": "1"}, ":c": {"N": "3"}, ":i": {"S": ID}}}});
+    let check = json!({"ConditionCheck": {"TableName": name, "Key": key("z"), "ConditionExpression": "attribute_not_exists(sensor)"}});
+    ask(&bench, "TransactWriteItems", json!({"TransactItems": [update, check, put("e", json!({}))]}))
+        .unwrap();
+    assert_eq!(client.query("SELECT * FROM app.readings WHERE celsius = 4"), Answer::Rows(1));
+    assert_eq!(client.query(&format!("SELECT * FROM app.by_id WHERE id = {ID}")), Answer::Rows(1));
+    let gets: Vec<Value> = ["b", "nobody", "e"]
+        .map(|s| json!({"Get": {"TableName": name, "Key": key(s), "ProjectionExpression": "celsius"}}))
+        .into();
+    let got = ask(&bench, "TransactGetItems", json!({"TransactItems": gets})).unwrap();
+    assert_eq!(
+        got["Responses"],
+        json!([{"Item": {"celsius": {"N": "4"}}}, {}, {"Item": {"celsius": {"N": "3"}}}])
+    );
+    // Tables of both dialects are locked in different ways.
+    let own = json!({"Put": {"TableName": "orders", "Item": {"pk": {"S": "a"}, "sk": {"S": "b"}}}});
+    let refused =
+        ask(&bench, "TransactWriteItems", json!({"TransactItems": [put("f", json!({})), own]})).unwrap_err();
+    assert!(refused.contains("cannot have tables of both dialects"), "{refused}");
 }
 
 #[test]

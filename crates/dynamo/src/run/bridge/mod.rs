@@ -5,6 +5,7 @@
 //! own conditional writes are excluded while one is decided. What a table must be like is in [`refusal`].
 
 mod read;
+mod transact;
 mod types;
 mod write;
 
@@ -30,7 +31,7 @@ use store::{Store, TableId};
 
 /// The operations that a CQL table answers.
 const OPERATIONS: &str =
-    "DescribeTable, GetItem, PutItem, UpdateItem, DeleteItem, Query, Scan, BatchGetItem and BatchWriteItem";
+    "DescribeTable, GetItem, PutItem, UpdateItem, DeleteItem, Query, Scan, batches and transactions";
 
 struct NoVirtualTables;
 
