@@ -462,6 +462,8 @@ ERRORS = [
     (lambda o, q, l, p: o in ("TransactWriteItems", "ExecuteTransaction") and l.error is None and p.error == "TransactionCanceledException"
      and all(mentions(r["Message"], ["for Index Key", "secondary index key"]) for r in p.body["CancellationReasons"] if r["Code"] != "None"),
      "Local forgets to check a key of a local index now and then"),
+    (lambda o, q, l, p: o == "TransactWriteItems" and p.error == "ResourceNotFoundException" and "nosuchtable" in json.dumps(q) and mentions(l.message, ["must be scalars"]),
+     "tables are looked for before anything that needs one (2.7)"),
     (two_mistakes, "a broken statement with two mistakes: either may be told"),
     (lambda o, q, l, p: l.error is None and re.search(r"-\s+-", q.get("Statement", "")) and "wasn't well formed" in p.message, "Local takes two signs before a number"),
     (lambda o, q, l, p: "ClientRequestToken" in q and l.error == "IdempotentParameterMismatchException" and p.error in ("TransactionCanceledException", "ValidationException"),

@@ -242,8 +242,10 @@ class Desk:
         local, partita = self.send(operation, request)
         name = request.get("TableName", "")
         if (local.error is None) != (partita.error is None):
-            # They went apart, which was told: the table goes from both.
+            # They went apart, which was told: the table goes from both, and so does its name, whose streams only one of them has.
             self.drop(name)
+            if name in self.names:
+                self.names[self.names.index(name)] = name + "y"
         elif local.error is None:
             self.look(name)
 
