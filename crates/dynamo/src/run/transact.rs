@@ -18,6 +18,7 @@ use crate::request::{
 use crate::value::Item;
 use database::grants::Permission;
 use model::row::RowView;
+use query::tenant::Access;
 use std::collections::HashSet;
 use std::sync::Arc;
 use store::{Decide, Moment, Mutation, Store, StoreError, Transaction, WantedRow};
@@ -93,7 +94,10 @@ impl<S: Store> Dynamo<S> {
             let TransactAction { table, condition, item_on_failure, .. } = action;
             all.push(Action { table, change, condition, item_on_failure, is_insert: false });
         }
-        let (tables, outcome) = self.write_all(caller, &all, token.as_deref(), digest, false).await?;
+        let (tables, outcome) = match self.all_of_cql(all.iter().map(|action| action.table.as_str()))? {
+            true => self.cql_write_all(caller, &all, token.as_deref(), digest).await?,
+            false => self.write_all(caller, &all, token.as_deref(), digest, false).await?,
+        };
         let mut consumed = Vec::new();
         let mut out = Vec::new();
         let mut object = Writer::object(&mut out);
@@ -159,7 +163,7 @@ impl<S: Store> Dynamo<S> {
                     Change::Check(_) => Permission::Select,
                     _ => Permission::Modify,
                 };
-                tables.push(self.open_for(caller, permission, &action.table)?);
+                tables.push(self.open_for_keys(caller, permission, &action.table)?);
             }
             let token = match (token, tables.first()) {
                 (Some(text), Some(first)) => {
@@ -185,6 +189,7 @@ impl<S: Store> Dynamo<S> {
                         }
                         write.item_on_failure = action.item_on_failure;
                         write.wants_old = wants_old;
+                        self.admit_write(caller, &write)?;
                         writes.push(write);
                         refused.push(None);
                     }
@@ -220,7 +225,7 @@ impl<S: Store> Dynamo<S> {
                     let mut judged = outcomes.into_iter();
                     let outcome = |refused: Option<ApiError>| match refused {
                         Some(error) => Err(Refused::Invalid(error)),
-                        None => judged.next().unwrap_or(Err(Refused::Stale)),
+                        None => judged.next().unwrap_or_else(|| Ok(Written::default())),
                     };
                     let outcomes = refused.into_iter().map(outcome).collect();
                     return Err(cancelled(&reasons_of(outcomes, all)));
@@ -240,7 +245,10 @@ impl<S: Store> Dynamo<S> {
         caller: &Caller<'_>,
         request: TransactGetItems,
     ) -> Result<Vec<u8>, ApiError> {
-        let (tables, documents) = self.get_all(caller, &request.gets).await?;
+        let (tables, documents) = match self.all_of_cql(request.gets.iter().map(|get| get.table.as_str()))? {
+            true => self.cql_get_all(caller, &request.gets).await?,
+            false => self.get_all(caller, &request.gets).await?,
+        };
         let mut consumed = Vec::new();
         let mut out = Vec::new();
         let mut object = Writer::object(&mut out);
@@ -273,7 +281,7 @@ impl<S: Store> Dynamo<S> {
     ) -> Result<(Vec<Arc<OpenTable>>, Vec<Option<Vec<u8>>>), ApiError> {
         let mut tables = Vec::with_capacity(gets.len());
         for get in gets {
-            tables.push(self.open_for(caller, Permission::Select, &get.table)?);
+            tables.push(self.open_for_keys(caller, Permission::Select, &get.table)?);
         }
         let mut rows = Vec::with_capacity(gets.len());
         let mut reasons = Vec::with_capacity(gets.len());
@@ -284,6 +292,7 @@ impl<S: Store> Dynamo<S> {
             }
             match table.definition.key_of_request(&get.key).and_then(|key| layout::item_place(&key)) {
                 Ok(place) => {
+                    self.admit(caller, table, Access::Read, &place.key)?;
                     if !seen.insert((table.id, place.key.clone(), place.clustering.clone())) {
                         return Err(Rule::TransactSameItem.refuse(&[]));
                     }
@@ -358,9 +367,9 @@ fn put_response(
     Ok(())
 }
 
-fn reasons_of(outcomes: Vec<Result<Written, Refused>>, all: &[Action]) -> Vec<Reason> {
+pub(super) fn reasons_of(outcomes: Vec<Result<Written, Refused>>, all: &[Action]) -> Vec<Reason> {
     let reason = |(outcome, action): (Result<Written, Refused>, &Action)| match outcome {
-        Ok(_) | Err(Refused::Stale) => Reason::none(),
+        Ok(_) | Err(Refused::Stale(_)) => Reason::none(),
         Err(Refused::Condition { .. }) if action.is_insert => Reason {
             code: "DuplicateItem",
             message: Some("Duplicate primary key exists in table".into()),

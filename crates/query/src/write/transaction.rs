@@ -11,8 +11,10 @@ use super::room::Room;
 use crate::context::{Context, Request};
 use crate::error::QueryError;
 use crate::expr::{Evaluated, Expr};
+use crate::restrict::PartitionSet;
 use crate::select::{self, SelectPlan};
 use crate::spec::{ColumnSpec, Rows, put_value};
+use crate::tenant;
 use crate::values::{Bound, Values};
 use model::key::PartitionKey;
 use model::types::DataType;
@@ -93,7 +95,7 @@ impl TransactionPlan {
             let bound = self.bound(ctx.request.values, &found);
             let request = Request { values: Values(&bound), ..ctx.request };
             let mutations = match self.holds(ctx, &request, &found)? {
-                true => self.mutations(ctx, &request)?,
+                true => mutations(ctx, &request, &self.writes)?,
                 false => Vec::new(),
             };
             Ok::<_, QueryError>((answer, mutations))
@@ -110,6 +112,9 @@ impl TransactionPlan {
         };
         for select in self.lets.iter().chain(returned) {
             let keys = select.restrictions.keys(&ctx.request, ctx.ids)?;
+            let named = PartitionSet::Keys(keys);
+            tenant::read(select, &named, &ctx.request, ctx.ids)?;
+            let PartitionSet::Keys(keys) = named else { continue };
             partitions.extend(keys.into_iter().map(|key| (TableId(select.table.id), key)));
         }
         // What LETs find is not known yet: a partition key cannot be made of it.
@@ -170,33 +175,41 @@ impl TransactionPlan {
         }
         Ok(true)
     }
+}
 
-    fn mutations<S: Store>(
-        &self,
-        ctx: &Context<'_, S>,
-        request: &Request<'_>,
-    ) -> Result<Vec<Mutation>, QueryError> {
-        let room = Room::new(&ctx.limits);
-        let mut mutations = Vec::new();
-        for (place, write) in self.writes.iter().enumerate() {
-            let read = document(write, request, ctx.ids)?;
-            let bound = match (&read, &write.json) {
-                (Some(document), Some(source)) => Some(document.bound(source)),
-                _ => None,
-            };
-            let values = bound.as_ref().map_or(request.values, |bound| Values(bound));
-            let own = Request { values, ..*request };
-            let builder = builder(ctx, &own, &room, place);
-            let stamp = builder.stamp(write)?;
-            let targets = builder.targets(write)?;
-            mutations.extend(builder.mutations(write, targets, &stamp)?);
-        }
-        for operation in mutations.iter_mut().flat_map(|mutation| &mut mutation.deferred) {
-            operation.make_steady();
-        }
-        mutations.retain(|mutation| !mutation.is_empty());
-        Ok(mutations)
+/// What writes that were decided under [`Store::exclusively`] commit; for a dialect that decides itself.
+pub fn exclusive_mutations<S: Store>(
+    ctx: &Context<'_, S>,
+    writes: &[Arc<WritePlan>],
+) -> Result<Vec<Mutation>, QueryError> {
+    mutations(ctx, &ctx.request, writes)
+}
+
+fn mutations<S: Store>(
+    ctx: &Context<'_, S>,
+    request: &Request<'_>,
+    writes: &[Arc<WritePlan>],
+) -> Result<Vec<Mutation>, QueryError> {
+    let room = Room::new(&ctx.limits);
+    let mut mutations = Vec::new();
+    for (place, write) in writes.iter().enumerate() {
+        let read = document(write, request, ctx.ids)?;
+        let bound = match (&read, &write.json) {
+            (Some(document), Some(source)) => Some(document.bound(source)),
+            _ => None,
+        };
+        let values = bound.as_ref().map_or(request.values, |bound| Values(bound));
+        let own = Request { values, ..*request };
+        let builder = builder(ctx, &own, &room, place);
+        let stamp = builder.stamp(write)?;
+        let targets = builder.targets(write)?;
+        mutations.extend(builder.mutations(write, targets, &stamp)?);
     }
+    for operation in mutations.iter_mut().flat_map(|mutation| &mut mutation.deferred) {
+        operation.make_steady();
+    }
+    mutations.retain(|mutation| !mutation.is_empty());
+    Ok(mutations)
 }
 
 impl Found {
