@@ -26,6 +26,8 @@ pub struct Config {
     pub alerts: Option<crate::alerts::Target>,
     /// Where spans and metrics are sent.
     pub otlp: Option<crate::otlp::Settings>,
+    /// How often indexes, views and projections are compared with their tables; `None`: when somebody asks.
+    pub check_copies_every: Option<Duration>,
     pub cluster_name: String,
     /// What clients see as this node's place; keyspaces with `NetworkTopologyStrategy` name the data center.
     pub data_center: String,
@@ -53,6 +55,7 @@ impl Config {
             audit: None,
             alerts: None,
             otlp: None,
+            check_copies_every: None,
             cluster_name: "Partita".into(),
             data_center: "datacenter1".into(),
             rack: "rack1".into(),
