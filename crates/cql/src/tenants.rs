@@ -86,10 +86,9 @@ impl<S: Store> Dialect<S> {
         let granted = Tables::new(self, now_micros).granted_resources().await?;
         let inside = format!("{}/", resource.name());
         let holds = |name: &&String| {
-            let in_it = resource.chain().any(|resource| is_of_tenant(name, &resource))
-                || (name.starts_with(&inside)
-                    && matches!(Resource::stored(name), Some(Resource::OfTenant(..))));
-            in_it
+            let in_it = |resource: Resource| is_of_tenant(name, &resource);
+            let below = matches!(Resource::stored(name), Some(Resource::OfTenant(..)));
+            resource.chain().any(in_it) || (name.starts_with(&inside) && below)
         };
         match granted.iter().find(holds) {
             None => Ok(()),

@@ -77,6 +77,20 @@ pub(crate) fn read(
     reads(plan, set, request, ids)
 }
 
+/// The same of a read of one partition.
+#[inline]
+pub(crate) fn read_one(
+    plan: &SelectPlan,
+    key: &PartitionKey,
+    request: &Request<'_>,
+    ids: &dyn Ids,
+) -> Result<(), QueryError> {
+    if !plan.table.has_tenants() {
+        return Ok(());
+    }
+    reads(plan, &PartitionSet::Keys(vec![key.clone()]), request, ids)
+}
+
 #[cold]
 fn reads(
     plan: &SelectPlan,

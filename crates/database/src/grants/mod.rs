@@ -48,6 +48,9 @@ pub struct Cache {
     by_role: RefCell<HashMap<Arc<str>, Rc<Grants>>>,
 }
 
+/// By table; `None`: it is bound to nothing there.
+type BoundByTable = HashMap<(u32, bool), Option<Rc<Bound>>>;
+
 /// See the module.
 pub struct Grants {
     pub role: Arc<str>,
@@ -61,7 +64,7 @@ pub struct Grants {
     /// What is granted for single tenants, by the stored name of the resource.
     for_tenants: Vec<(String, String, PermissionSet)>,
     /// Which tenants of a table it is bound to, worked out on first use. A table may get tenants later.
-    bound: RefCell<HashMap<(u32, bool), Option<Rc<Bound>>>>,
+    bound: RefCell<BoundByTable>,
     generation: u64,
     loaded_micros: i64,
 }

@@ -56,6 +56,7 @@ async fn run<S: Store, T: Store>(
     if is_straight(plan) && request.paging_state.is_none() {
         let table = &plan.table;
         if let Some(key) = plan.restrictions.partitions.bind_only(table, request, ids)? {
+            tenant::read_one(plan, &key, request, ids)?;
             return one_partition(plan, store, context, (limit, per_partition), key).await;
         }
     }

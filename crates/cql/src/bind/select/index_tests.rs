@@ -113,6 +113,8 @@ fn catalogue(table: &Table) -> Catalogue {
         review: String::new(),
         patterns_mode: String::new(),
         patterns_allow: Vec::new(),
+        tenant: String::new(),
+        tenant_limits: Default::default(),
         tables: [(table.name.clone(), Arc::new(table.clone()))].into(),
         types: Default::default(),
         patterns: Default::default(),

@@ -81,6 +81,8 @@ fn catalogue() -> Catalogue {
         review: String::new(),
         patterns_mode: String::new(),
         patterns_allow: Vec::new(),
+        tenant: String::new(),
+        tenant_limits: Default::default(),
         tables: [(table.name.clone(), Arc::new(table))].into(),
         types: Default::default(),
         patterns: Default::default(),
