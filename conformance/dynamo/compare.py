@@ -445,7 +445,7 @@ def runtime_in_transaction(operation, request, local, partita):
 # What is said of statements that are wrong in more than one way: which of them is told first is nobody's promise.
 STATEMENT_TEXTS = ["Table name should be within the length", "Number of parameters in request and statement", "Aliasing is not supported", "resolves to a boolean",
                    "EXISTS can only be used", "Unexpected from source", "wasn't well formed", "does not have the specified index", "Only select from a single table",
-                   "Path component cannot be an empty string", "Unexpected path component", "Unsupported", "mandatory equality", "must specify the primary key", "A path may contain at most 2 components"]
+                   "Path component cannot be an empty string", "Unexpected path component", "Unsupported", "mandatory equality", "must specify the primary key", "A path may contain at most 2 components", "Key value must be of type S, N, or B", "data type should match its data type", "Incorrect operand type"]
 
 
 def two_mistakes(operation, request, local, partita):
@@ -464,6 +464,8 @@ ERRORS = [
      "Local forgets to check a key of a local index now and then"),
     (lambda o, q, l, p: o == "TransactWriteItems" and p.error == "ResourceNotFoundException" and "nosuchtable" in json.dumps(q) and mentions(l.message, ["must be scalars"]),
      "tables are looked for before anything that needs one (2.7)"),
+    (lambda o, q, l, p: both_validation(l, p) and "operator or function: attribute_type, operand type: {" in l.message and l.message.split("{")[0] == p.message.split("{")[0],
+     "the order of the valid types varies (3.3)"),
     (two_mistakes, "a broken statement with two mistakes: either may be told"),
     (lambda o, q, l, p: l.error is None and re.search(r"-\s+-", q.get("Statement", "")) and "wasn't well formed" in p.message, "Local takes two signs before a number"),
     (lambda o, q, l, p: "ClientRequestToken" in q and l.error == "IdempotentParameterMismatchException" and p.error in ("TransactionCanceledException", "ValidationException"),
@@ -481,8 +483,9 @@ ERRORS = [
     texts(["PartiQL statements cannot be executed on tables with composite HASH keys"], ["PartiQL statements cannot be executed on tables with multi-attribute HASH keys"], "composite keys are multi-attribute keys in 2026 (5)"),
     texts(["Consistent reads are not supported on global secondary indexes"], ["Strongly consistent read is not supported on Global Secondary Indexes"], "PartiQL has its own words for consistent reads (2.8)"),
     (lambda o, q, l, p: o == "ExecuteTransaction" and both_validation(l, p) and "wasn't well formed" in l.message and p.message.endswith(l.message), "Local forgets the place of a statement that it cannot read"),
-    (lambda o, q, l, p: o == "Query" and q.get("IndexName", "").startswith(("lsi", "gsim")) and mentions(l.message, ["does not match the range key predicate"]) and mentions(p.message, ["outside query boundaries"]),
-     "a start key of another partition: Local has other words for some indexes"),
+    (lambda o, q, l, p: o == "Query" and mentions(l.message, ["does not match the range key predicate"]) and mentions(p.message, ["outside query boundaries", "at most one row"]),
+     "Local has one sentence for every start key that does not fit (2.5)"),
+    (lambda o, q, l, p: o == "Query" and l.error is None and mentions(p.message, ["at most one row"]) and "ExclusiveStartKey" in q, "Local goes on from a key with nothing behind it (2.5)"),
     (lambda o, q, l, p: both_validation(l, p) and mentions(l.message, RUNTIME) and mentions(p.message, RUNTIME) and many_actions(q),
      "of several run-time errors Local tells one by the order of a Java hash map"),
     texts(["Return values set to invalid value"], ["ReturnValues can only be ALL_OLD or NONE"], "ReturnValues of Put and Delete: the service's text"),

@@ -163,6 +163,8 @@ TEXTS = [
     ("UpdateTable", r"Invalid global secondary index name", INVALID + "One of ProvisionedThroughput, OnDemandThroughput, WarmThroughput must be specified", "what is wrong with the request is told before the index is looked for"),
     ("CreateTable", r"Local Secondary indices must have the same hash key", INVALID + "Index KeySchema does not have the same leading hash key", OWN_TEXTS),
     ("UpdateTable", r"invalid attribute, SchemaElement redefined", r"^ValidationException: ", "a name that the table knows keeps its type (2.3)"),
+    ("UpdateTable", r"No provisioned throughput specified for the global secondary index", INVALID + "ProvisionedThroughput must be specified when BillingMode is PROVISIONED for index: ", OWN_TEXTS),
+    ("UpdateTable", r"Attempting to create an index which already exists", r"BillingMode is PAY_PER_REQUEST$", "billing is judged first (2.3)"),
     ("GetShardIterator", r"Invalid SequenceNumber$", INVALID + "SequenceNumber cannot be null$", OWN_TEXTS),
     ("GetShardIterator", r"Shard does not exist$", r"Requested resource not found: Shard does not exist", OWN_TEXTS),
 ]
