@@ -445,7 +445,7 @@ def runtime_in_transaction(operation, request, local, partita):
 # What is said of statements that are wrong in more than one way: which of them is told first is nobody's promise.
 STATEMENT_TEXTS = ["Table name should be within the length", "Number of parameters in request and statement", "Aliasing is not supported", "resolves to a boolean",
                    "EXISTS can only be used", "Unexpected from source", "wasn't well formed", "does not have the specified index", "Only select from a single table",
-                   "Path component cannot be an empty string", "Unexpected path component", "Unsupported", "mandatory equality", "must specify the primary key", "A path may contain at most 2 components", "Key value must be of type S, N, or B", "data type should match its data type", "Incorrect operand type"]
+                   "Path component cannot be an empty string", "Unexpected path component", "Unsupported", "mandatory equality", "must specify the primary key", "A path may contain at most 2 components", "Key value must be of type S, N, or B", "Empty attribute name", "data type should match its data type", "Incorrect operand type"]
 
 
 def two_mistakes(operation, request, local, partita):
@@ -466,6 +466,8 @@ ERRORS = [
      "tables are looked for before anything that needs one (2.7)"),
     (lambda o, q, l, p: both_validation(l, p) and "operator or function: attribute_type, operand type: {" in l.message and l.message.split("{")[0] == p.message.split("{")[0],
      "the order of the valid types varies (3.3)"),
+    (lambda o, q, l, p: both_validation(l, p) and mentions(l.message, ["Cannot update attribute", "must be scalars"]) and mentions(p.message, ["Cannot update attribute", "must be scalars"]),
+     "an update of a key and a path into one: either may be told"),
     (two_mistakes, "a broken statement with two mistakes: either may be told"),
     (lambda o, q, l, p: l.error is None and re.search(r"-\s+-", q.get("Statement", "")) and "wasn't well formed" in p.message, "Local takes two signs before a number"),
     (lambda o, q, l, p: "ClientRequestToken" in q and l.error == "IdempotentParameterMismatchException" and p.error in ("TransactionCanceledException", "ValidationException"),
