@@ -25,11 +25,12 @@ import client  # noqa: E402
 
 DOCS = HERE.parent / "docs/monitoring"
 SECRET = "a-key-that-nobody-may-see"
-# The ten of the seed, as far as one machine has them: nothing is reconciled where there is one copy.
+# The ten of the seed; what is reconciled on one machine are copies with their table.
 WANTED = [
     "partita_partition_bytes", "partita_table_top_keys_share", "partita_table_request_seconds_bucket", "partita_pattern_request_seconds_bucket",
     "partita_table_tombstones_met_total", "partita_background_jobs", "partita_conditional_failures_total", "partita_throttled_requests_total",
-    "partita_projection_building", "partita_findings",
+    "partita_projection_building", "partita_findings", "partita_projection_lag_seconds", "partita_projection_drift_rows",
+    "partita_tenant_requests_total", "partita_tenant_throttled_total", "partita_tenant_stored_bytes",
 ]
 
 
@@ -63,6 +64,7 @@ def work(port):
         "CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
         "CREATE TABLE k.t (a text, b int, c int, PRIMARY KEY (a, b))", "CREATE INDEX by_c ON k.t (c)",
         'CREATE TABLE k."odd "" name" (a int PRIMARY KEY)',
+        "CREATE TABLE k.owned (org text, id int, v int, PRIMARY KEY (org, id)) WITH tenant = 'org' AND tenant_limits = {'requests_per_second': '5'}",
         "CREATE ACCESS PATTERN k.by_a AS SELECT * FROM t WHERE a = ? WITH peak_rate = 1 AND row_bytes = 1",
     ):
         try:
@@ -76,6 +78,15 @@ def work(port):
     for _ in range(300):
         connection.query(f"SELECT * FROM k.t WHERE a = '{SECRET}'")
     connection.query("SELECT * FROM k.t WHERE c = 1")
+    connection.query("CHECK PROJECTION k.by_c")
+    over = 0
+    for n in range(50):
+        try:
+            connection.query(f"INSERT INTO k.owned (org, id, v) VALUES ('acme', {n}, 1)")
+        except client.Refused as refused:
+            assert refused.code == 0x1001, refused
+            over += 1
+    assert over, "fifty requests at once are over a limit of five a second"
 
 
 def expressions():

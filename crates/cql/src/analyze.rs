@@ -32,6 +32,9 @@ pub async fn execute<S: Store>(
     let clock = SystemClock;
     let began = clock.micros();
     crate::roles::authorize(dialect, session, &plan.inner, request.now_micros).await?;
+    if plan.inner.tenanted {
+        dialect.passage(session, request.now_micros).await?.may_analyze(&plan.inner)?;
+    }
     let authorized = clock.micros();
     let answer = Box::pin(dialect.execute(session, &plan.inner, request)).await?;
     let executed = clock.micros() - authorized;

@@ -5,7 +5,8 @@
 
 use crate::prepared::{Plan, Prepared};
 use crate::roles;
-use crate::session::{Answer, Dialect, Session};
+use crate::session::{Answer, Dialect, Session, through};
+use crate::tenants::{self, Passage};
 use query::write::{self, BatchPlan, WritePlan};
 use query::{QueryError, Request, Rows, Values};
 use std::pin::pin;
@@ -57,7 +58,14 @@ impl<S: Store> Dialect<S> {
                 Err(error) => return Some(Err(error)),
             }
         }
-        let ctx = self.context(request);
+        let passage = match prepared.tenanted {
+            true => match at_once(self.passage(session, request.now_micros))? {
+                Ok(passage) => Some(passage),
+                Err(error) => return Some(Err(error)),
+            },
+            false => None,
+        };
+        let ctx = self.context(through(&passage, request));
         let write = match &prepared.plan {
             Plan::Write(plan) if plan.json.is_some() || plan.spans_buckets() => return None,
             // What a failed condition shows would need another read.
@@ -73,7 +81,9 @@ impl<S: Store> Dialect<S> {
             _ => return None,
         };
         // Whoever warns takes the long way, which passes warnings on.
-        ctx.warnings.borrow().is_empty().then_some(write)
+        let silent = ctx.warnings.into_inner().is_empty();
+        finish(passage, silent, &request);
+        silent.then_some(write)
     }
 
     /// What the protocol's BATCH message wants to commit; conditional batches are not for here.
@@ -93,9 +103,25 @@ impl<S: Store> Dialect<S> {
         if let Err(error) = batch.check() {
             return Some(Err(error));
         }
-        let ctx = self.context(request);
+        let passage = match tenants::concerns_writes(&batch.statements) {
+            true => match at_once(self.passage(session, request.now_micros))? {
+                Ok(passage) => Some(passage),
+                Err(error) => return Some(Err(error)),
+            },
+            false => None,
+        };
+        let ctx = self.context(through(&passage, request));
         let write = batch_commit(&ctx, batch, values)?;
-        ctx.warnings.borrow().is_empty().then_some(write)
+        let silent = ctx.warnings.into_inner().is_empty();
+        finish(passage, silent, &request);
+        silent.then_some(write)
+    }
+}
+
+/// Counts a request that was served here; one that takes the long way is counted there.
+fn finish<S: Store>(passage: Option<Passage<'_, S>>, served: bool, request: &Request<'_>) {
+    if let Some(passage) = passage.filter(|_| served) {
+        passage.finish(request.account);
     }
 }
 

@@ -17,6 +17,7 @@ pub mod roles;
 pub mod session;
 pub mod shape;
 pub mod system;
+mod tenants;
 
 pub use open::open_catalogue;
 pub use review::SchemaReview;

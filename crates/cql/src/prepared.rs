@@ -10,6 +10,7 @@ use crate::ddl::DdlPlan;
 use crate::declared::{self, Undeclared};
 use crate::roles::RolePlan;
 use crate::shape::{Shaped, shapes};
+use crate::tenants;
 use cql_syntax::ast::{self, Statement};
 use md5::{Digest, Md5};
 use query::select::SelectPlan;
@@ -55,6 +56,8 @@ pub struct Prepared {
     pub shapes: Vec<Shaped>,
     /// It is of no declared pattern, and its keyspace minds.
     pub undeclared: Option<Box<Undeclared>>,
+    /// It has to pass the gate of tenants.
+    pub tenanted: bool,
     /// What that was judged by.
     rules: declared::Rules,
 }
@@ -102,12 +105,14 @@ impl Prepared {
         let keyspace = scope.keyspace.map(Arc::from);
         let shapes = shapes(&parsed.statement, &plan);
         let rules = declared::rules(scope.catalogue, &shapes);
+        let tables = tables(&plan);
         Ok(Prepared {
             text: text.into(),
             id: statement_id(if qualified { None } else { scope.keyspace }, text),
             result_id: columns_id(&columns),
             partition_markers: partition_markers(&plan),
-            tables: tables(&plan),
+            tenanted: tenants::concerns(&tables),
+            tables,
             undeclared: declared::judge(scope.catalogue, &shapes, &rules),
             rules,
             shapes,

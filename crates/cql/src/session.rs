@@ -5,6 +5,7 @@
 use crate::ddl::SchemaChange;
 use crate::prepared::{Plan, Prepared};
 use crate::system::SystemTables;
+use crate::tenants::{self, Passage};
 use crate::{bind::Scope, ddl, describe, explain, jobs, roles};
 use cql_syntax::ast::Statement;
 use database::Runtime;
@@ -147,10 +148,29 @@ impl<S: Store> Dialect<S> {
             Box::pin(self.undeclared(session, prepared, request.now_micros)).await?;
         }
         request.masked = sight == roles::Sight::Masked;
-        let ctx = self.context(request);
         let select = select.for_reader(sight == roles::Sight::Clear);
+        if prepared.tenanted {
+            return Box::pin(self.select_tenanted(session, select, request)).await;
+        }
+        let ctx = self.context(request);
         let response = Response::Rows(query::select::execute(select, &ctx).await?);
         Ok(Answer { response, warnings: ctx.warnings.into_inner() })
+    }
+
+    /// A SELECT that has to pass the gate of tenants.
+    async fn select_tenanted(
+        &self,
+        session: &Session,
+        select: &SelectPlan,
+        request: Request<'_>,
+    ) -> Result<Answer, QueryError> {
+        let passage = self.passage(session, request.now_micros).await?;
+        passage.system(self, select, &request)?;
+        let ctx = self.context(passage.through(request));
+        let outcome = query::select::execute(select, &ctx).await;
+        let warnings = ctx.warnings.into_inner();
+        passage.finish(request.account);
+        Ok(Answer { response: Response::Rows(outcome?), warnings })
     }
 
     async fn execute_other(
@@ -169,6 +189,26 @@ impl<S: Store> Dialect<S> {
         let sight = roles::authorize(self, session, prepared, request.now_micros).await?;
         self.undeclared(session, prepared, request.now_micros).await?;
         request.masked = sight == roles::Sight::Masked;
+        let passage = match prepared.tenanted {
+            true => Some(self.passage(session, request.now_micros).await?),
+            false => None,
+        };
+        let outer = request.account;
+        let outcome = self.dispatch(session, prepared, sight, through(&passage, request)).await;
+        if let Some(passage) = passage {
+            passage.finish(outer);
+        }
+        outcome
+    }
+
+    /// Executes a statement that may be executed.
+    async fn dispatch(
+        &self,
+        session: &Session,
+        prepared: &Prepared,
+        sight: roles::Sight,
+        request: Request<'_>,
+    ) -> Result<Answer, QueryError> {
         let ctx = self.context(request);
         let response = match &prepared.plan {
             Plan::Select(_) | Plan::Analyze(_) => {
@@ -218,9 +258,17 @@ impl<S: Store> Dialect<S> {
         request.masked = sight == roles::Sight::Masked;
         let plan = BatchPlan { kind, statements, timestamp: None };
         plan.check()?;
-        let ctx = self.context(request);
-        let response = rows_or_void(plan.execute(&ctx, values).await?);
-        Ok(Answer { response, warnings: ctx.warnings.into_inner() })
+        let passage = match tenants::concerns_writes(&plan.statements) {
+            true => Some(self.passage(session, request.now_micros).await?),
+            false => None,
+        };
+        let ctx = self.context(through(&passage, request));
+        let outcome = plan.execute(&ctx, values).await;
+        let warnings = ctx.warnings.into_inner();
+        if let Some(passage) = passage {
+            passage.finish(request.account);
+        }
+        Ok(Answer { response: rows_or_void(outcome?), warnings })
     }
 
     pub(crate) fn context<'a>(&'a self, request: Request<'a>) -> Context<'a, S> {
@@ -259,6 +307,7 @@ impl<S: Store> Dialect<S> {
         plan: &ddl::DdlPlan,
     ) -> Result<Response, QueryError> {
         let now_micros = ctx.request.now_micros;
+        self.guard_bound(&plan.statement, &plan.keyspace, now_micros).await?;
         let outcome = ddl::execute(plan, &self.shared, &self.store, now_micros).await?;
         // A view has no permissions of its own: those of its table count.
         let is_view = matches!(plan.statement, Statement::CreateView(_) | Statement::DropView(_));
@@ -267,6 +316,17 @@ impl<S: Store> Dialect<S> {
         }
         outcome.warnings.into_iter().for_each(|w| ctx.warn(w));
         Ok(outcome.change.map_or(Response::Void, Response::SchemaChange))
+    }
+}
+
+/// The request with the gate that it has to pass, if there is one.
+pub(crate) fn through<'r, S: Store>(
+    passage: &'r Option<Passage<'_, S>>,
+    request: Request<'r>,
+) -> Request<'r> {
+    match passage {
+        Some(passage) => passage.through(request),
+        None => request,
     }
 }
 

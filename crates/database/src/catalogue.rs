@@ -8,6 +8,7 @@ use crate::builds::LeftBuilds;
 use crate::grants;
 use crate::jobs::Jobs;
 use crate::review::Reviewer;
+use crate::tenants::Tenants;
 use crate::view;
 use query::QueryError;
 use schema::{
@@ -41,6 +42,8 @@ pub struct SharedCatalogue {
     data_center: String,
     /// Moves on when roles or permissions change.
     pub grants: grants::Generation,
+    /// What tenants use.
+    pub tenants: Tenants,
     reviewer: Option<Box<dyn Reviewer>>,
     left_builds: LeftBuilds,
     jobs: Jobs,
@@ -69,6 +72,7 @@ impl SharedCatalogue {
             host_id: host_id.unwrap_or_else(|| fresh_host_id(now_micros)),
             data_center: DATA_CENTER.into(),
             grants: Default::default(),
+            tenants: Tenants::default(),
             reviewer: None,
             left_builds: LeftBuilds::default(),
             jobs: Jobs::default(),
@@ -207,6 +211,13 @@ struct Computed {
 impl Computed {
     fn new(applied: Applied, before: &Catalogue, host_id: [u8; 16]) -> Result<Computed, QueryError> {
         let after = &applied.catalogue;
+        // The other half of the check at start: what is stored can be opened. A schema that passes every rule of its statement and
+        // not this one is a fault of ours, and must be one now, not when the server is started the next time.
+        after.check().map_err(|what| {
+            QueryError::Store(store::StoreError::Invalid(format!(
+                "this change would make a schema that cannot be opened again: {what}"
+            )))
+        })?;
         let stored = match after == before {
             true => None,
             false => Some((after.to_json_of_node(Some(host_id)), table_configs(after)?)),

@@ -5,11 +5,12 @@
 
 use crate::catalogue::SharedCatalogue;
 use crate::grants;
+use crate::tenants::Seats;
 use query::Ids;
 use query::context::Limits;
 use rt::Budget;
 use schema::Catalogue;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use store::Store;
 
@@ -22,13 +23,39 @@ pub struct Runtime<S: Store> {
     /// What sorts and plans may hold, with all other work of the server; `None`: nobody counts.
     pub memory: Option<Budget>,
     pub grants: grants::Cache,
+    /// The tenants that this shard has met.
+    pub tenants: Seats,
     snapshot: RefCell<(u64, Arc<Catalogue>)>,
+    /// Whether some table has tenants, as of a version of the catalogue.
+    tenanted: Cell<(u64, bool)>,
 }
 
 impl<S: Store> Runtime<S> {
     pub fn new(store: S, shared: Arc<SharedCatalogue>, ids: Box<dyn Ids>, limits: Limits) -> Runtime<S> {
         let snapshot = RefCell::new(shared.load());
-        Runtime { store, shared, ids, limits, memory: None, grants: grants::Cache::default(), snapshot }
+        Runtime {
+            store,
+            shared,
+            ids,
+            limits,
+            memory: None,
+            grants: grants::Cache::default(),
+            tenants: Seats::default(),
+            snapshot,
+            tenanted: Cell::new((0, false)),
+        }
+    }
+
+    /// Whether some table has tenants; one atomic load when nothing has changed.
+    pub fn has_tenants(&self) -> bool {
+        let (known, answer) = self.tenanted.get();
+        if known == self.shared.version() {
+            return answer;
+        }
+        let (version, catalogue) = self.catalogue();
+        let answer = catalogue.tables().any(|table| table.has_tenants());
+        self.tenanted.set((version, answer));
+        answer
     }
 
     /// The current catalogue and its version; one atomic load when nothing has changed.

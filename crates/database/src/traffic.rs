@@ -86,6 +86,8 @@ struct Rates {
 #[derive(Clone, Copy, Debug, Default)]
 struct Rate {
     calls: u64,
+    /// As added up so far in the look that is under way.
+    counted: u64,
     now: f64,
     peak: f64,
 }
@@ -146,15 +148,25 @@ impl Traffic {
 
     /// Counts how often shapes were called since the last look. Called every [`RATE_SECONDS`] by one shard.
     pub fn measure(&self, now_millis: u64) {
-        let calls: Vec<(Shape, u64)> =
-            self.all().into_iter().filter_map(|seen| Some((seen.shape?, seen.calls))).collect();
         let mut rates = lock(&self.rates);
         let millis = now_millis.saturating_sub(rates.at_millis).max(1);
         rates.at_millis = now_millis;
-        for (shape, calls) in calls {
-            let rate = rates.by_shape.entry(shape).or_default();
+        // Shapes are compared and not copied: there may be a thousand, and hardly ever a new one.
+        for shard in &self.shards {
+            for (shape, observed) in lock(shard).iter() {
+                let calls = observed.calls.get();
+                match rates.by_shape.get_mut(shape) {
+                    Some(rate) => rate.counted += calls,
+                    None => {
+                        rates.by_shape.insert(shape.clone(), Rate { counted: calls, ..Rate::default() });
+                    }
+                }
+            }
+        }
+        for rate in rates.by_shape.values_mut() {
+            let calls = std::mem::take(&mut rate.counted);
             let now = calls.saturating_sub(rate.calls) as f64 * 1000.0 / millis as f64;
-            *rate = Rate { calls, now, peak: rate.peak.max(now) };
+            *rate = Rate { calls, counted: 0, now, peak: rate.peak.max(now) };
         }
     }
 

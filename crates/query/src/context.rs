@@ -3,6 +3,7 @@
 use crate::error::QueryError;
 use crate::held::Held;
 use crate::spec::Rows;
+use crate::tenant::Gate;
 use crate::values::Values;
 use rt::Budget;
 use schema::Table;
@@ -32,7 +33,8 @@ impl<T: Ids + ?Sized> Ids for std::rc::Rc<T> {
 /// Makes up the rows of virtual (system) tables.
 pub trait VirtualTables {
     /// A store that holds the current rows of `table` under its id.
-    fn rows(&self, table: &Table) -> Result<NaiveStore, QueryError>;
+    /// What `viewer` may not see is left out; without one everything is there.
+    fn rows(&self, table: &Table, viewer: Option<&dyn Gate>) -> Result<NaiveStore, QueryError>;
 }
 
 /// The settings of one request, from the protocol.
@@ -54,6 +56,8 @@ pub struct Request<'a> {
     pub result_bytes_max: Option<usize>,
     /// Where the work of its reads is counted.
     pub account: Option<&'a Arc<Account>>,
+    /// Decides whose rows it may touch, in tables that have tenants.
+    pub gate: Option<&'a dyn Gate>,
 }
 
 impl<'a> Request<'a> {
@@ -69,6 +73,7 @@ impl<'a> Request<'a> {
             masked: false,
             result_bytes_max: None,
             account: None,
+            gate: None,
         }
     }
 

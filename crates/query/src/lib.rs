@@ -16,6 +16,7 @@ pub mod key;
 pub mod restrict;
 pub mod select;
 pub mod spec;
+pub mod tenant;
 pub mod values;
 pub mod view;
 pub mod write;

@@ -21,6 +21,10 @@ pub struct Keyspace {
     pub patterns_mode: String,
     /// Roles that the mode does not concern, in order.
     pub patterns_allow: Vec<String>,
+    /// Ours: the column that says whose a row is, in every table; empty means that each table says it for itself.
+    pub tenant: String,
+    /// What a tenant may use of all tables together.
+    pub tenant_limits: BTreeMap<String, String>,
     pub tables: BTreeMap<Arc<str>, Arc<Table>>,
     pub types: BTreeMap<Arc<str>, Arc<UdtType>>,
     pub patterns: BTreeMap<Arc<str>, Arc<AccessPattern>>,
@@ -41,6 +45,8 @@ impl Keyspace {
             review: String::new(),
             patterns_mode: String::new(),
             patterns_allow: Vec::new(),
+            tenant: String::new(),
+            tenant_limits: BTreeMap::new(),
             tables: BTreeMap::new(),
             types: BTreeMap::new(),
             patterns: BTreeMap::new(),

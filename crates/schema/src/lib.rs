@@ -24,6 +24,7 @@ mod pattern;
 mod properties;
 mod replication;
 mod table;
+mod tenant;
 mod version;
 mod view;
 
@@ -43,7 +44,9 @@ pub use keyspace::{
     Keyspace, is_local_system_name, is_replicated_system_name, is_system_name, is_virtual_system_name,
 };
 pub use note::{Note, NoteKind, NoteTarget};
-pub use options::{CompactionPlan, CompressionPlan, LimitPlan, TableOptions, java_double};
+pub use options::{
+    CompactionPlan, CompressionPlan, LimitPlan, TableOptions, TenantLimit, TenantLimits, java_double,
+};
 pub use pattern::AccessPattern;
 pub use properties::{Properties, PropertyValue};
 pub use table::{Table, TableKind};

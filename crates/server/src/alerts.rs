@@ -55,6 +55,41 @@ impl Target {
     }
 }
 
+impl Target {
+    /// Host and port.
+    pub fn authority(&self) -> &str {
+        &self.authority
+    }
+
+    /// A place below this one.
+    pub fn below(&self, path: &str) -> Target {
+        let whole = format!("{}{path}", self.path.trim_end_matches('/'));
+        Target { authority: self.authority.clone(), path: whole.into() }
+    }
+
+    /// Sends a body; whoever does not answer 2xx has not taken it.
+    pub async fn post(&self, kind: &str, body: &[u8]) -> Result<(), String> {
+        let said = |error: std::io::Error| error.to_string();
+        let mut stream = TcpStream::connect(&*self.authority).await.map_err(said)?;
+        let head = format!(
+            "POST {} HTTP/1.1\r\nHost: {}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+            self.path,
+            self.authority,
+            body.len()
+        );
+        stream.write_all(&[head.as_bytes(), body].concat()).await.map_err(said)?;
+        let mut answer = Vec::new();
+        let mut limited = (&mut stream).take(ANSWER_BYTES_MAX as u64);
+        limited.read_to_end(&mut answer).await.map_err(said)?;
+        let line = answer.split(|byte| *byte == b'\r').next().unwrap_or_default();
+        let status = line.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
+        match status {
+            [b'2', _, _] => Ok(()),
+            _ => Err(format!("answered {}", String::from_utf8_lossy(line))),
+        }
+    }
+}
+
 /// Takes findings; a task sends them.
 pub struct Alerts {
     target: Target,
@@ -89,7 +124,12 @@ async fn deliver(target: Target, mut waiting: mpsc::Receiver<Alert>) {
         let body = body(&alert);
         let mut pause = PAUSE;
         for left in (0..TRIES).rev() {
-            let outcome = match tokio::time::timeout(PATIENCE, post(&target, &body)).await {
+            let outcome = match tokio::time::timeout(
+                PATIENCE,
+                target.post("application/json", body.as_bytes()),
+            )
+            .await
+            {
                 Ok(outcome) => outcome,
                 Err(_) => Err("no answer in time".into()),
             };
@@ -114,27 +154,6 @@ fn body(Standing { finding, since_millis }: &Alert) -> String {
         "finding": message, "fix": fix, "confidence": confidence, "since_ms": since_millis,
     });
     value.to_string()
-}
-
-async fn post(target: &Target, body: &str) -> Result<(), String> {
-    let said = |error: std::io::Error| error.to_string();
-    let mut stream = TcpStream::connect(&*target.authority).await.map_err(said)?;
-    let head = format!(
-        "POST {} HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-        target.path,
-        target.authority,
-        body.len()
-    );
-    stream.write_all(format!("{head}{body}").as_bytes()).await.map_err(said)?;
-    let mut answer = Vec::new();
-    let mut limited = (&mut stream).take(ANSWER_BYTES_MAX as u64);
-    limited.read_to_end(&mut answer).await.map_err(said)?;
-    let line = answer.split(|byte| *byte == b'\r').next().unwrap_or_default();
-    let status = line.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
-    match status {
-        [b'2', _, _] => Ok(()),
-        _ => Err(format!("answered {}", String::from_utf8_lossy(line))),
-    }
 }
 
 #[cfg(test)]

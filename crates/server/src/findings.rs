@@ -18,6 +18,10 @@ const FORGET_MILLIS: i64 = 5 * 60 * 1000;
 /// Findings that are kept and told; a server with more has one problem, which is not in the list.
 const FINDINGS_MAX: usize = 500;
 
+/// A server that nobody uses is looked at this often, and one where something is wrong this often.
+const IDLE_MAX: Duration = Duration::from_secs(60);
+const STANDING_MAX: Duration = Duration::from_secs(5);
+
 /// Keyspace, pattern, number.
 type Breach = (Arc<str>, Arc<str>, &'static str);
 
@@ -52,6 +56,12 @@ impl Findings {
             known.standing.values().filter(|kept| kept.holds).map(|kept| kept.standing.clone()).collect();
         found.sort_by_key(|standing| (std::cmp::Reverse(standing.finding.severity), standing.since_millis));
         found
+    }
+
+    /// Nothing is wrong.
+    fn is_quiet(&self) -> bool {
+        let known = self.lock();
+        known.standing.values().all(|kept| !kept.holds) && known.breaches.is_empty()
     }
 
     /// Since when this number of a pattern is exceeded, or any.
@@ -99,14 +109,55 @@ impl Findings {
 /// Measures how often statements are called, and finds out what is wrong, until the shard ends.
 pub async fn watch(shard: Rc<Shard>) {
     let started = Instant::now();
+    let mut last = Look::default();
+    let mut again = false;
     loop {
-        shard.shared.traffic.measure(started.elapsed().as_millis() as u64);
-        let (_, catalogue) = shard.dialect.catalogue();
+        let (version, catalogue) = shard.dialect.catalogue();
+        let now = Look::of(&shard.shared, version, started.elapsed());
+        let same = last.is_same(&now);
+        // Rates fall to nothing with the first look after the last request, so there is always one more.
+        if same && again && !last.is_old(&now, shard.shared.findings.is_quiet()) {
+            tokio::time::sleep(Duration::from_secs(RATE_SECONDS)).await;
+            continue;
+        }
+        (last, again) = (now, same);
+        let millis = started.elapsed().as_millis() as u64;
         let shared = shard.shared.clone();
         let now_micros = shard.ids.now_micros();
         // Every pattern is bound again, and there may be many.
-        rt::aside(move || look(&shared, &catalogue, now_micros)).await;
+        rt::aside(move || {
+            shared.traffic.measure(millis);
+            look(&shared, &catalogue, now_micros);
+        })
+        .await;
         tokio::time::sleep(Duration::from_secs(RATE_SECONDS)).await;
+    }
+}
+
+/// What a look was about. Where nothing has moved, another one would find the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Look {
+    catalogue: u64,
+    /// Bytes that clients have sent: no request comes without some.
+    received: u64,
+    commits: u64,
+    at: Duration,
+}
+
+impl Look {
+    fn of(shared: &Shared, catalogue: u64, at: Duration) -> Look {
+        let received = shared.metrics.iter().map(|shard| shard.bytes_read.get()).sum();
+        Look { catalogue, received, commits: shared.engine.metrics().commits.get(), at }
+    }
+
+    fn is_same(&self, now: &Look) -> bool {
+        Look { at: self.at, ..*now } == *self
+    }
+
+    /// Sizes change by themselves, when files are merged and data expires; and what was found ends.
+    fn is_old(&self, now: &Look, is_quiet: bool) -> bool {
+        let idle = now.at.saturating_sub(self.at);
+        idle >= if is_quiet { IDLE_MAX } else { STANDING_MAX }
     }
 }
 
@@ -162,6 +213,15 @@ mod tests {
         assert_eq!(findings.now()[0].since_millis, 1000);
         findings.note(Vec::new(), 16_000 + FORGET_MILLIS);
         assert_eq!(findings.note(vec![finding("a")], 20_000 + FORGET_MILLIS).len(), 1);
+    }
+
+    #[test]
+    fn another_look_is_worth_it_when_something_moved() {
+        let first = Look { catalogue: 1, received: 10, commits: 2, at: Duration::from_secs(5) };
+        let later = |seconds, received| Look { received, at: Duration::from_secs(seconds), ..first };
+        assert!(first.is_same(&later(10, 10)) && !first.is_same(&later(10, 11)));
+        assert!(!first.is_old(&later(60, 10), true) && first.is_old(&later(65, 10), true));
+        assert!(first.is_old(&later(10, 10), false), "what is wrong may end");
     }
 
     #[test]

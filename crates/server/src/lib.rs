@@ -20,11 +20,13 @@ mod front;
 mod http;
 mod memory;
 mod metrics;
+pub mod otlp;
 mod pulse;
 mod seldom;
 mod shard;
 mod start;
 mod stream;
+mod tenants;
 mod tls;
 
 pub use dynamo::sign_request as sign_dynamo_request;

@@ -6,6 +6,7 @@ use crate::auth::Pool;
 use crate::config::{Auth, Config};
 use crate::findings::Findings;
 use crate::metrics::ShardMetrics;
+use crate::otlp::{Exemplars, Export};
 use cql::session::Dialect;
 use database::catalogue::SharedCatalogue;
 use database::ids::ShardIds;
@@ -35,6 +36,10 @@ pub struct Shared {
     pub findings: Findings,
     /// Where findings are sent, if anywhere.
     pub alerts: Option<Alerts>,
+    /// Where spans and metrics are sent, if anywhere.
+    pub otlp: Option<Arc<Export>>,
+    /// The last trace of each latency bucket.
+    pub exemplars: Exemplars,
     /// Threads for hashing and checking passwords.
     pub passwords: Pool,
     pub engine: Engine,

@@ -12,6 +12,7 @@ use cql::SchemaReview;
 use cql::session::Dialect;
 use cql::system::{NodeInfo, SystemTables};
 use database::builds::keep_built;
+use database::check::keep_checked;
 use database::ids::ShardIds;
 use database::retention::keep_dropping;
 use engine::{Engine, EngineOptions};
@@ -185,6 +186,8 @@ fn open(
         traffic: database::traffic::Traffic::new(config.shards),
         findings: Default::default(),
         alerts: config.alerts.clone().map(crate::alerts::Alerts::to),
+        otlp: config.otlp.clone().map(|settings| Arc::new(crate::otlp::Export::to(settings))),
+        exemplars: Default::default(),
         memory,
         cql: cql_listener::AllShards::new(&config),
         dynamo: Arc::new(crate::dynamo::all_shards(&config)),
@@ -325,6 +328,7 @@ async fn run_shard(
     let dynamo_keys = Default::default();
     let shard = Rc::new(Shard { index, dialect, ids, cql, dynamo, dynamo_keys, shared });
     let outcome = if index == 0 { bootstrap(&shard).await } else { Ok(()) };
+    tokio::task::spawn_local(cql_listener::run_errands(shard.clone()));
     tokio::task::spawn_local(pulse::beat(shard.clone()));
     tokio::task::spawn_local(pulse::show_heat(shard.clone()));
     // The starter waits for exactly one message per shard; if it is gone, so is the server.
@@ -337,8 +341,19 @@ async fn run_shard(
                 alerts.deliver().await;
             }
         });
+        let shared = shard.shared.clone();
+        tokio::task::spawn_local(async move {
+            if let Some(export) = &shared.otlp {
+                export.deliver(&shared).await;
+            }
+        });
+        tokio::task::spawn_local(crate::tenants::keep_measured(shard.clone()));
         let (catalogue, store) = (shard.shared.catalogue.clone(), shard.dialect.store.clone());
         tokio::task::spawn_local(keep_built(catalogue.clone(), store.clone(), shard.ids.clone()));
+        if let Some(every) = shard.shared.config.check_copies_every {
+            let (catalogue, store, ids) = (catalogue.clone(), store.clone(), shard.ids.clone());
+            tokio::task::spawn_local(keep_checked(catalogue, store, ids, every));
+        }
         tokio::task::spawn_local(keep_dropping(catalogue, store, shard.ids.clone()));
         tokio::task::spawn_local(crate::dynamo::keep_indexes(shard.clone()));
         tokio::task::spawn_local(crate::dynamo::keep_swept(shard.clone()));

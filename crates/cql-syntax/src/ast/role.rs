@@ -194,6 +194,8 @@ pub enum Resource {
     Mbean(Text),
     /// `MBEANS 'pattern'`
     Mbeans(Text),
+    /// `... FOR TENANT value`: what of it belongs to one tenant.
+    OfTenant(Box<Resource>, Text),
 }
 
 /// `ADD IDENTITY [IF NOT EXISTS] 'identity' TO ROLE 'role'`

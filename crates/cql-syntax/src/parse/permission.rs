@@ -4,7 +4,7 @@ use super::name::is_name;
 use super::{Parse, Parser};
 use crate::ast::{
     GrantPermissions, GrantRole, ListPermissions, ListRoles, Permission, Permissions, Resource,
-    RevokePermissions, RevokeRole, Statement,
+    RevokePermissions, RevokeRole, Statement, Text,
 };
 use crate::lex::{Keyword, TokenKind};
 
@@ -101,7 +101,31 @@ impl Parser<'_> {
         )
     }
 
+    /// A resource, or what of it belongs to one tenant.
     fn resource(&mut self) -> Parse<Resource> {
+        let whole = self.untenanted()?;
+        if !(self.is_plain_word(0, "for") && self.is_plain_word(1, "tenant")) {
+            return Ok(whole);
+        }
+        self.bump();
+        self.bump();
+        let tenant = match self.kind() {
+            TokenKind::Integer | TokenKind::Uuid => {
+                let token = self.bump();
+                Text { value: self.text_of(token).to_ascii_lowercase(), span: token.span() }
+            }
+            _ => self.string("after FOR TENANT")?,
+        };
+        Ok(Resource::OfTenant(Box::new(whole), tenant))
+    }
+
+    /// These are no words of the grammar: columns and tables may be called so everywhere else.
+    fn is_plain_word(&self, ahead: usize, word: &str) -> bool {
+        self.kind_at(ahead) == TokenKind::Word
+            && self.text_of(self.token_at(ahead)).eq_ignore_ascii_case(word)
+    }
+
+    fn untenanted(&mut self) -> Parse<Resource> {
         // `all`, `role`, `function` and so on may be tables too; what follows tells.
         let followed = |parser: &Self| {
             is_name(parser.kind_at(1))

@@ -159,6 +159,7 @@ impl Display for Resource {
             Resource::AllMbeans => f.write_str("ALL MBEANS"),
             Resource::Mbean(name) => write!(f, "MBEAN {name}"),
             Resource::Mbeans(name) => write!(f, "MBEANS {name}"),
+            Resource::OfTenant(whole, tenant) => write!(f, "{whole} FOR TENANT {tenant}"),
         }
     }
 }

@@ -52,9 +52,16 @@ pub fn keyspace_text(keyspace: &Keyspace) -> String {
         true => String::new(),
         false => format!(" AND patterns_allow = {}", quoted(&keyspace.patterns_allow.join(", "))),
     };
+    let mut tenants = match keyspace.tenant.as_str() {
+        "" => String::new(),
+        tenant => format!(" AND tenant = {}", quoted(tenant)),
+    };
+    if !keyspace.tenant_limits.is_empty() {
+        let _ = write!(tenants, " AND tenant_limits = {}", map_text(&keyspace.tenant_limits));
+    }
     // The two blanks are Cassandra's.
     format!(
-        "CREATE KEYSPACE {name} WITH replication = {replication}  AND durable_writes = {durable}{review}{patterns}{allow};"
+        "CREATE KEYSPACE {name} WITH replication = {replication}  AND durable_writes = {durable}{review}{patterns}{allow}{tenants};"
     )
 }
 
@@ -125,7 +132,9 @@ pub fn view_text(table: &Table, view: &View, internals: bool) -> String {
     let mut properties = leading_properties(table, internals);
     // What a view's rows live is a matter of its base.
     let options = option_texts(&table.options);
-    properties.extend(options.into_iter().filter(|text| !text.starts_with("default_time_to_live")));
+    // And so is whose they are.
+    let of_base = |text: &String| text.starts_with("default_time_to_live") || text.starts_with("tenant = ");
+    properties.extend(options.into_iter().filter(|text| !of_base(text)));
     if let Some(projection) = &view.projection {
         return projection_text(table, view, projection, &selected, properties);
     }
@@ -333,6 +342,12 @@ fn option_texts(options: &TableOptions) -> Vec<String> {
     }
     if !options.partition_limit.is_empty() {
         texts.push(format!("partition_limit = {}", map_text(&options.partition_limit)));
+    }
+    if !options.tenant.is_empty() {
+        texts.push(format!("tenant = {}", quoted(&options.tenant)));
+    }
+    if !options.tenant_limits.is_empty() {
+        texts.push(format!("tenant_limits = {}", map_text(&options.tenant_limits)));
     }
     texts
 }

@@ -50,7 +50,8 @@ pub async fn authorize<S: Store>(
         Plan::Ddl(plan) => ddl(&*grants(dialect, role, now_micros).await?, plan, &dialect.catalogue().1),
         Plan::Job(plan) => match plan.needs(dialect) {
             Some((permission, resource)) => {
-                grants(dialect, role, now_micros).await?.require(permission, &resource)
+                let grants = grants(dialect, role, now_micros).await?;
+                grants.require_unbound(&resource).and_then(|()| grants.require(permission, &resource))
             }
             None => Ok(()),
         },
@@ -187,5 +188,9 @@ fn ddl(grants: &Grants, plan: &DdlPlan, catalogue: &Catalogue) -> Result<(), Que
         _ => return Ok(()),
     };
     resource.guard(permission)?;
+    // What a role makes anew cannot reach what was there; everything else is about the rows of all tenants.
+    if permission != Permission::Create {
+        grants.require_unbound(&resource)?;
+    }
     grants.require(permission, &resource)
 }

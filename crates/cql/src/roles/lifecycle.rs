@@ -8,7 +8,7 @@ use super::permissions::{granting, revoking_all_on};
 use super::tables::Tables;
 use crate::ddl::{ChangeKind, ChangeTarget, SchemaChange};
 use crate::session::{Dialect, Session};
-use database::grants::Resource;
+use database::grants::{Resource, is_of_tenant};
 use query::QueryError;
 use store::Store;
 
@@ -55,9 +55,15 @@ async fn revoke<S: Store>(
     for resource in resources {
         writes.extend(revoking_all_on(tables, resource).await?);
     }
+    let all = tables.granted_resources().await?;
+    for name in all.iter().filter(|name| resources.iter().any(|resource| is_of_tenant(name, resource))) {
+        if let Some(of_tenant) = Resource::stored(name) {
+            writes.extend(revoking_all_on(tables, &of_tenant).await?);
+        }
+    }
     if change.target == ChangeTarget::Keyspace {
         let inside: Vec<String> = resources.iter().map(|resource| format!("{}/", resource.name())).collect();
-        for name in tables.granted_resources().await? {
+        for name in all {
             if inside.iter().any(|prefix| name.starts_with(prefix))
                 && let Some(resource) = Resource::stored(&name)
             {

@@ -5,7 +5,7 @@ use super::bind::ListPermissions;
 use super::permissions::exists;
 use super::tables::Role;
 use cql_syntax::ast::ListRoles;
-use database::grants::{Permission, PermissionSet, Resource};
+use database::grants::{Permission, PermissionSet, Resource, is_of_tenant};
 use model::types::DataType;
 use model::value::encode_map;
 use query::spec::put_value;
@@ -114,7 +114,10 @@ pub(super) async fn permissions<S: Store>(
             true => resource.chain().map(|resource| resource.name()).collect(),
             false => vec![resource.name()],
         };
-        granted.retain(|(_, resource, _)| names.contains(resource));
+        // What is granted for single tenants of it is granted on it.
+        let named: Vec<Resource> = names.iter().filter_map(|name| Resource::stored(name)).collect();
+        let of_tenant = |name: &str| named.iter().any(|resource| is_of_tenant(name, resource));
+        granted.retain(|(_, resource, _)| names.contains(resource) || of_tenant(resource));
     }
     granted.sort_by(|left, right| (&left.0, &left.1).cmp(&(&right.0, &right.1)));
     let columns = ["role", "username", "resource", "permission"].map(|name| (name, DataType::Text));

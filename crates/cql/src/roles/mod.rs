@@ -29,7 +29,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use store::Store;
-use tables::Tables;
+pub(crate) use tables::Tables;
 
 /// Makes password hashes. It is slow on purpose, so it must not run on a shard's thread.
 pub trait Passwords {

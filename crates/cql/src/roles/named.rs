@@ -39,6 +39,13 @@ pub fn resource(scope: Scope<'_>, written: &ast::Resource) -> Result<Resource, Q
             let types: Vec<String> = arg_types.iter().map(text_of).collect();
             Resource::function(keyspace, name.as_str(), &types)
         }
+        ast::Resource::OfTenant(whole, tenant) => {
+            let whole = resource(scope, whole)?;
+            if !matches!(whole, Resource::Keyspace(_) | Resource::AllTables(_) | Resource::Table(..)) {
+                return Err(QueryError::Syntax("FOR TENANT follows a keyspace or a table".into()));
+            }
+            Resource::OfTenant(Box::new(whole), tenant.value.clone())
+        }
         ast::Resource::AllMbeans => Resource::Beans,
         ast::Resource::Mbean(bean) | ast::Resource::Mbeans(bean) => Resource::Bean(bean.value.clone()),
     })

@@ -3,6 +3,8 @@
 use super::Asked;
 use super::bind::PermissionChange;
 use super::tables::{Tables, Write, text_set};
+use crate::bind::Scope;
+use crate::tenants;
 use database::grants::{Permission, PermissionSet, Resource};
 use query::QueryError;
 use store::Store;
@@ -61,6 +63,7 @@ pub(super) async fn revoke<S: Store>(
 /// One gives and takes only what one has.
 fn may_change<S: Store>(asked: &Asked<'_, S>, change: &PermissionChange) -> Result<(), QueryError> {
     let Some(grants) = &asked.grants else { return Ok(()) };
+    grants.require_unbound(&change.resource)?;
     grants.require(Permission::Authorize, &change.resource)?;
     change.permissions.iter().try_for_each(|permission| grants.require(permission, &change.resource))
 }
@@ -78,6 +81,10 @@ async fn check<S: Store>(asked: &Asked<'_, S>, change: &PermissionChange) -> Res
     }
     if !exists(asked, resource).await? {
         return Err(QueryError::invalid(format!("Resource {resource} doesn't exist")));
+    }
+    if let Resource::OfTenant(whole, tenant) = resource {
+        let (_, catalogue) = asked.dialect.catalogue();
+        tenants::check_grant(Scope { catalogue: &catalogue, keyspace: None }, whole, tenant)?;
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Where the work goes: the hottest partitions, and how evenly the load of each table lies.
 
+use super::Viewer;
 use super::cells::*;
 use super::findings::hot_partition;
 use super::node::Live;
@@ -75,11 +76,17 @@ pub(super) fn load_of(slot: &Slot, table: u32) -> Load {
 }
 
 /// The hottest first.
-pub(super) fn hot_partitions(filler: &mut Filler<'_>, catalogue: &Catalogue, live: Option<Arc<dyn Live>>) {
+pub(super) fn hot_partitions(
+    filler: &mut Filler<'_>,
+    catalogue: &Catalogue,
+    live: Option<Arc<dyn Live>>,
+    viewer: Viewer<'_>,
+) {
     let Some(live) = live else { return };
     for window in Window::ALL {
         let slot = live.hot_partitions(window);
-        let places = slot.keys.iter().filter_map(|key| Some((key, place(catalogue, key.table)?)));
+        let seen = slot.keys.iter().filter(|key| viewer.sees(catalogue, key.table, &key.key));
+        let places = seen.filter_map(|key| Some((key, place(catalogue, key.table)?)));
         for (rank, (key, place)) in (1..).zip(places.take(SHOWN_MAX)) {
             let mut cells = vec![
                 ("window", text(window.word())),
@@ -98,12 +105,17 @@ pub(super) fn hot_partitions(filler: &mut Filler<'_>, catalogue: &Catalogue, liv
 }
 
 /// How much work went to which part of the ring, minute by minute, and the hottest key of each part.
-pub(super) fn heat_map(filler: &mut Filler<'_>, catalogue: &Catalogue, live: Option<Arc<dyn Live>>) {
+pub(super) fn heat_map(
+    filler: &mut Filler<'_>,
+    catalogue: &Catalogue,
+    live: Option<Arc<dyn Live>>,
+    viewer: Viewer<'_>,
+) {
     let minutes = live.map(|live| live.heat_map()).unwrap_or_default();
     for (minutes_ago, minute) in (0..).zip(minutes.iter().rev()) {
         let each = |of: fn(&Heat) -> u64| bigint_list(minute.heat.iter().map(|heat| of(heat) as i64));
         let mut hottest: BTreeMap<i32, String> = BTreeMap::new();
-        for key in &minute.keys {
+        for key in minute.keys.iter().filter(|key| viewer.sees(catalogue, key.table, &key.key)) {
             let Some(place) = place(catalogue, key.table) else { continue };
             // The heaviest come first.
             let range = i32::try_from(range_of(key.token)).unwrap_or(i32::MAX);
@@ -124,11 +136,17 @@ pub(super) fn heat_map(filler: &mut Filler<'_>, catalogue: &Catalogue, live: Opt
 }
 
 /// What each of the hottest partitions of the last hour did in each of its minutes; the newest minute is the first of a list.
-pub(super) fn hot_history(filler: &mut Filler<'_>, catalogue: &Catalogue, live: Option<Arc<dyn Live>>) {
+pub(super) fn hot_history(
+    filler: &mut Filler<'_>,
+    catalogue: &Catalogue,
+    live: Option<Arc<dyn Live>>,
+    viewer: Viewer<'_>,
+) {
     let Some(live) = live else { return };
     let minutes = live.heat_map();
     let hour = live.hot_partitions(Window::Hour);
-    let places = hour.keys.iter().filter_map(|key| Some((key, place(catalogue, key.table)?)));
+    let seen = hour.keys.iter().filter(|key| viewer.sees(catalogue, key.table, &key.key));
+    let places = seen.filter_map(|key| Some((key, place(catalogue, key.table)?)));
     for (rank, (key, place)) in (1..).zip(places.take(HISTORY_MAX)) {
         let found = |minute: &'_ Slot| {
             let same = |other: &&HotKey| other.table == key.table && other.key == key.key;
@@ -154,7 +172,12 @@ pub(super) fn hot_history(filler: &mut Filler<'_>, catalogue: &Catalogue, live: 
 }
 
 /// What each table has to do, and which share of it goes to its hottest partitions.
-pub(super) fn table_load(filler: &mut Filler<'_>, catalogue: &Catalogue, live: Option<Arc<dyn Live>>) {
+pub(super) fn table_load(
+    filler: &mut Filler<'_>,
+    catalogue: &Catalogue,
+    live: Option<Arc<dyn Live>>,
+    viewer: Viewer<'_>,
+) {
     let Some(live) = live else { return };
     for window in Window::ALL {
         let slot = live.hot_partitions(window);
@@ -165,6 +188,8 @@ pub(super) fn table_load(filler: &mut Filler<'_>, catalogue: &Catalogue, live: O
             let top = |count: usize| {
                 double(key_share(keys.iter().take(count).map(|key| key.load.operations()).sum(), load))
             };
+            // The finding names the key.
+            let named = keys.first().copied().filter(|key| viewer.sees(catalogue, key.table, &key.key));
             let mut cells = vec![
                 ("keyspace_name", text(place.keyspace)),
                 ("table_name", text(place.name)),
@@ -172,7 +197,7 @@ pub(super) fn table_load(filler: &mut Filler<'_>, catalogue: &Catalogue, live: O
                 ("top_1", top(1)),
                 ("top_10", top(10)),
                 ("top_100", top(100)),
-                ("finding", finding(&place, keys.first().copied(), &slot).and_then(text)),
+                ("finding", finding(&place, named, &slot).and_then(text)),
             ];
             cells.extend(rates(load, &slot));
             filler.row(&cells);

@@ -15,6 +15,7 @@ mod projections;
 mod rows;
 mod schema_rows;
 mod sizes;
+mod tenants;
 #[cfg(test)]
 mod tests;
 mod views;
@@ -26,12 +27,24 @@ pub use judge::{Evidence, Judged, Number, Status, judge};
 pub use node::{AuditInfo, ClientInfo, Live, NodeInfo, PreparedInfo};
 
 use database::catalogue::SharedCatalogue;
+use query::tenant::Gate;
 use query::{QueryError, VirtualTables};
 use rows::Filler;
-use schema::Table;
+use schema::{Catalogue, Table};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{Arc, PoisonError, RwLock};
 use store::naive::NaiveStore;
+
+/// Who looks, if it is somebody who may not see every key.
+#[derive(Clone, Copy)]
+pub(super) struct Viewer<'v>(Option<&'v dyn Gate>);
+
+impl Viewer<'_> {
+    /// Whether a partition key of the table, view or index with this id may be shown.
+    fn sees(&self, catalogue: &Catalogue, id: u32, key: &[u8]) -> bool {
+        self.0.is_none_or(|gate| catalogue.table_by_id(id).is_some_and(|table| gate.shows(table, key)))
+    }
+}
 
 /// Makes up the rows of virtual tables. One for all shards.
 pub struct SystemTables {
@@ -63,7 +76,8 @@ impl SystemTables {
 }
 
 impl VirtualTables for SystemTables {
-    fn rows(&self, table: &Table) -> Result<NaiveStore, QueryError> {
+    fn rows(&self, table: &Table, viewer: Option<&dyn Gate>) -> Result<NaiveStore, QueryError> {
+        let viewer = Viewer(viewer.filter(|viewer| viewer.is_bound()));
         let (_, catalogue) = self.shared.load();
         let mut filler = Filler::new(table);
         match (&*table.keyspace, &*table.name) {
@@ -82,27 +96,32 @@ impl VirtualTables for SystemTables {
             ("system_views", "audit") => views::audit(&mut filler, self.live()),
             ("system_views", "clients") => views::clients(&mut filler, self.live()),
             ("system_views", "jobs") => views::jobs(&mut filler, self.shared.jobs()),
-            ("system_views", "heat_map") => heat::heat_map(&mut filler, &catalogue, self.live()),
-            ("system_views", "hot_history") => heat::hot_history(&mut filler, &catalogue, self.live()),
+            ("system_views", "heat_map") => heat::heat_map(&mut filler, &catalogue, self.live(), viewer),
+            ("system_views", "hot_history") => {
+                heat::hot_history(&mut filler, &catalogue, self.live(), viewer)
+            }
             ("system_views", "access_pattern_numbers") => {
                 patterns::pattern_numbers(&mut filler, &catalogue, self.live());
             }
             ("system_views", "findings") => findings::rows(&mut filler, self.live()),
             ("system_views", "largest_partitions") => {
-                sizes::largest_partitions(&mut filler, &catalogue, self.live());
+                sizes::largest_partitions(&mut filler, &catalogue, self.live(), viewer);
             }
             ("system_views", "partition_sizes") => {
-                sizes::partition_sizes(&mut filler, &catalogue, self.live());
+                sizes::partition_sizes(&mut filler, &catalogue, self.live(), viewer);
             }
             ("system_views", "table_sizes") => sizes::table_sizes(&mut filler, &catalogue, self.live()),
-            ("system_views", "hot_partitions") => heat::hot_partitions(&mut filler, &catalogue, self.live()),
-            ("system_views", "table_load") => heat::table_load(&mut filler, &catalogue, self.live()),
+            ("system_views", "hot_partitions") => {
+                heat::hot_partitions(&mut filler, &catalogue, self.live(), viewer)
+            }
+            ("system_views", "table_load") => heat::table_load(&mut filler, &catalogue, self.live(), viewer),
             ("system_views", "unmatched_statements") => {
                 patterns::unmatched(&mut filler, &catalogue, self.live());
             }
             ("system_views", "projections") => {
                 projections::projections(&mut filler, &catalogue, &self.shared, self.live());
             }
+            ("system_views", "tenants") => tenants::tenants(&mut filler, &catalogue, &self.shared, viewer),
             ("system_views", "settings") => views::settings(&mut filler, &self.node),
             ("system_distributed", "view_build_status") => {
                 schema_rows::view_builds(&mut filler, &catalogue, &self.shared.host_id());

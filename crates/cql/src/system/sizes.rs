@@ -1,5 +1,6 @@
 //! How large tables and their partitions are, as tables: what is known without reading them.
 
+use super::Viewer;
 use super::cells::*;
 use super::heat::place;
 use super::node::Live;
@@ -47,10 +48,12 @@ pub(super) fn largest_partitions(
     filler: &mut Filler<'_>,
     catalogue: &Catalogue,
     live: Option<Arc<dyn Live>>,
+    viewer: Viewer<'_>,
 ) {
     for (id, size) in live.map(|live| live.table_sizes()).unwrap_or_default() {
         let Some(place) = place(catalogue, id) else { continue };
-        for (rank, large) in (1..).zip(&size.largest) {
+        let seen = size.largest.iter().filter(|large| viewer.sees(catalogue, id, &large.key));
+        for (rank, large) in (1..).zip(seen) {
             filler.row(&[
                 ("keyspace_name", text(place.keyspace)),
                 ("table_name", text(place.name)),
@@ -75,14 +78,20 @@ const DAYS_MAX: f64 = 3_650.0;
 const DATE_EPOCH: u32 = 1 << 31;
 
 /// The ledger: the largest partitions of each table, how fast they grow, and when they pass their limit.
-pub(super) fn partition_sizes(filler: &mut Filler<'_>, catalogue: &Catalogue, live: Option<Arc<dyn Live>>) {
+pub(super) fn partition_sizes(
+    filler: &mut Filler<'_>,
+    catalogue: &Catalogue,
+    live: Option<Arc<dyn Live>>,
+    viewer: Viewer<'_>,
+) {
     for (id, size) in live.map(|live| live.table_sizes()).unwrap_or_default() {
         let Some(place) = place(catalogue, id) else { continue };
         let limit = catalogue.table_by_id(id).and_then(|table| table.options.partition_limit());
         let bytes_max = limit.map_or(BYTES_MAX, |limit| limit.bytes);
         let rows_max = limit.map_or(u64::MAX, |limit| limit.rows);
         let known = |value: u64| if value == u64::MAX { None } else { bigint(value as i64) };
-        for (rank, large) in (1..).zip(&size.largest) {
+        let seen = size.largest.iter().filter(|large| viewer.sees(catalogue, id, &large.key));
+        for (rank, large) in (1..).zip(seen) {
             let growth = large.growth_day.or_else(|| average(large, size.now_micros));
             filler.row(&[
                 ("keyspace_name", text(place.keyspace)),

@@ -5,9 +5,11 @@
 
 mod permission;
 mod resource;
+mod tenant;
 
 pub use permission::{Permission, PermissionSet};
 pub use resource::Resource;
+pub use tenant::{Bound, is_of_tenant, wire_value};
 
 use crate::Runtime;
 use query::QueryError;
@@ -55,7 +57,11 @@ pub struct Grants {
     pub roles: BTreeSet<String>,
     by_resource: HashMap<String, PermissionSet>,
     /// Worked out on first use, parents included. Ids of tables are never used twice.
-    by_table: RefCell<HashMap<u32, PermissionSet>>,
+    by_table: RefCell<HashMap<(u32, bool), PermissionSet>>,
+    /// What is granted for single tenants, by the stored name of the resource.
+    for_tenants: Vec<(String, String, PermissionSet)>,
+    /// Which tenants of a table it is bound to, worked out on first use. A table may get tenants later.
+    bound: RefCell<HashMap<(u32, bool), Option<Rc<Bound>>>>,
     generation: u64,
     loaded_micros: i64,
 }
@@ -102,7 +108,12 @@ pub async fn grants<S: Store>(
     }
     let stored = read().await?;
     let mut by_resource: HashMap<String, PermissionSet> = HashMap::new();
+    let mut for_tenants = Vec::new();
     for (resource, permissions) in stored.granted {
+        if let Some(Resource::OfTenant(whole, tenant)) = Resource::stored(&resource) {
+            for_tenants.push((whole.name(), tenant, permissions));
+            continue;
+        }
         let entry = by_resource.entry(resource).or_default();
         *entry = entry.with(permissions);
     }
@@ -112,6 +123,8 @@ pub async fn grants<S: Store>(
         roles: stored.roles,
         by_resource,
         by_table: RefCell::default(),
+        for_tenants,
+        bound: RefCell::default(),
         generation,
         loaded_micros: now_micros,
     });
@@ -140,13 +153,18 @@ impl Grants {
 
     /// Permissions on a table, from memory after the first time.
     fn on_table(&self, table: &Table) -> PermissionSet {
-        let known = self.by_table.borrow().get(&table.id).copied();
+        let place = (table.id, table.has_tenants());
+        let known = self.by_table.borrow().get(&place).copied();
         known.unwrap_or_else(|| {
             let mut found = self.on(&protected(table));
             if is_readable_by_all(&table.keyspace, &table.name) {
                 found = found.with(PermissionSet::of(&[Permission::Select]));
             }
-            self.by_table.borrow_mut().insert(table.id, found);
+            // Of which tenants is asked for when their values are known.
+            if let Some(bound) = self.tenants(table) {
+                found = found.with(bound.any());
+            }
+            self.by_table.borrow_mut().insert(place, found);
             found
         })
     }

@@ -25,6 +25,8 @@ pub enum Resource {
     Beans,
     /// One bean, or a pattern of beans. Nothing here is controlled by them; tools may still grant them.
     Bean(String),
+    /// What of some data belongs to one tenant.
+    OfTenant(Box<Resource>, String),
 }
 
 use Permission::*;
@@ -39,6 +41,12 @@ const FUNCTION: PermissionSet = PermissionSet::of(&[Alter, Drop, Authorize, Exec
 const FUNCTIONS: PermissionSet = PermissionSet::of(&[Create, Alter, Drop, Authorize, Execute]);
 const BEANS: PermissionSet = PermissionSet::of(&[Select, Modify, Authorize, Describe, Execute]);
 
+/// Between a resource and the tenant that a permission is for. No name of a keyspace or table holds it.
+pub(super) const TENANT: &str = "?tenant=";
+
+/// What can be granted for one tenant: what is done to rows.
+const OF_TENANT: PermissionSet = PermissionSet::of(&[Select, Modify, Unmask, SelectMasked]);
+
 impl Resource {
     /// The function or aggregate of this name with these arguments.
     pub fn function<T: AsRef<str>>(keyspace: &str, name: &str, types: &[T]) -> Resource {
@@ -48,6 +56,10 @@ impl Resource {
 
     /// What a stored name means.
     pub fn stored(name: &str) -> Option<Resource> {
+        if let Some((whole, tenant)) = name.split_once(TENANT).filter(|_| name.starts_with("data")) {
+            let whole = Resource::stored(whole)?;
+            return Some(Resource::OfTenant(Box::new(whole), tenant.into()));
+        }
         let (kind, rest) = match name.split_once('/') {
             Some((kind, rest)) => (kind, Some(rest)),
             None => (name, None),
@@ -92,6 +104,7 @@ impl Resource {
             }
             Resource::Beans => "mbean".into(),
             Resource::Bean(bean) => format!("mbean/{bean}"),
+            Resource::OfTenant(whole, tenant) => format!("{}{TENANT}{tenant}", whole.name()),
         }
     }
 
@@ -105,6 +118,8 @@ impl Resource {
             Resource::FunctionsIn(_) => Some(Resource::Functions),
             Resource::Function { keyspace, .. } => Some(Resource::FunctionsIn(keyspace.clone())),
             Resource::Bean(_) => Some(Resource::Beans),
+            // Who may do something to all of it may do it to a part.
+            Resource::OfTenant(whole, _) => Some((**whole).clone()),
         }
     }
 
@@ -119,6 +134,7 @@ impl Resource {
             Resource::Keyspace(keyspace) | Resource::AllTables(keyspace) | Resource::Table(keyspace, _) => {
                 Some(keyspace)
             }
+            Resource::OfTenant(whole, _) => whole.data_keyspace(),
             _ => None,
         }
     }
@@ -146,6 +162,7 @@ impl Resource {
             Resource::Functions | Resource::FunctionsIn(_) => FUNCTIONS,
             Resource::Function { .. } => FUNCTION,
             Resource::Beans | Resource::Bean(_) => BEANS,
+            Resource::OfTenant(..) => OF_TENANT,
         }
     }
 
@@ -156,9 +173,11 @@ impl Resource {
             return Ok(applicable);
         }
         let class = match self {
-            Resource::Data | Resource::Keyspace(_) | Resource::AllTables(_) | Resource::Table(..) => {
-                "DataResource"
-            }
+            Resource::Data
+            | Resource::Keyspace(_)
+            | Resource::AllTables(_)
+            | Resource::Table(..)
+            | Resource::OfTenant(..) => "DataResource",
             Resource::Roles | Resource::Role(_) => "RoleResource",
             Resource::Functions | Resource::FunctionsIn(_) | Resource::Function { .. } => "FunctionResource",
             Resource::Beans | Resource::Bean(_) => "JMXResource",
@@ -182,6 +201,7 @@ impl Resource {
                 })
             }
             Resource::Bean(bean) => bean.contains(['*', '?']),
+            Resource::OfTenant(whole, _) => whole.exists(catalogue),
             Resource::Data | Resource::Roles | Resource::Role(_) | Resource::Functions | Resource::Beans => {
                 true
             }
@@ -231,6 +251,10 @@ impl fmt::Display for Resource {
             }
             Resource::Beans => f.write_str("<all mbeans>"),
             Resource::Bean(bean) => write!(f, "<mbean {bean}>"),
+            Resource::OfTenant(whole, tenant) => {
+                let whole = whole.to_string();
+                write!(f, "{} for tenant {tenant}>", whole.trim_end_matches('>'))
+            }
         }
     }
 }
@@ -254,6 +278,11 @@ mod tests {
             Resource::function("ks", "none", &[] as &[&str]),
             Resource::Beans,
             Resource::Bean("org.x:type=*".into()),
+            Resource::Bean("org.x?tenant=a".into()),
+            Resource::Role("a?tenant=b".into()),
+            Resource::OfTenant(Box::new(Resource::Keyspace("ks".into())), "a/b".into()),
+            Resource::OfTenant(Box::new(Resource::AllTables("ks".into())), String::new()),
+            Resource::OfTenant(Box::new(Resource::Table("ks".into(), "t".into())), "x?tenant=y".into()),
         ];
         for resource in all {
             assert_eq!(Resource::stored(&resource.name()), Some(resource));

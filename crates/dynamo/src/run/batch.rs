@@ -15,6 +15,8 @@ use crate::size;
 use crate::value::Item;
 use database::grants::Permission;
 use futures_util::stream::{FuturesUnordered, StreamExt};
+use model::key::PartitionKey;
+use query::tenant::Access;
 use std::collections::HashSet;
 use std::sync::Arc;
 use store::Store;
@@ -41,6 +43,7 @@ impl<S: Store> Dynamo<S> {
             let mut seen = HashSet::new();
             for key in &wanted.keys {
                 let place = layout::item_place(&table.definition.key_of_request(key)?)?;
+                self.admit(caller, &table, Access::Read, &place.key)?;
                 if !seen.insert((place.key, place.clustering)) {
                     return Err(Rule::BatchDuplicateKeys.refuse(&[]));
                 }
@@ -177,7 +180,11 @@ impl<S: Store> Dynamo<S> {
         // All is checked before anything is done.
         for wanted in &tables {
             let table = self.open_any(caller, Permission::Modify, &wanted.table)?;
-            check_writes(&table, &wanted.writes)?;
+            let keys = check_writes(&table, &wanted.writes)?;
+            // Writes to tables of CQL are plans, which ask by themselves.
+            for key in keys.iter().filter(|_| !table.is_of_cql()) {
+                self.admit(caller, &table, Access::Write, key)?;
+            }
         }
         let mut consumed = Vec::new();
         let mut collections: Vec<(String, Vec<u8>)> = Vec::new();
@@ -263,7 +270,8 @@ fn may_be_tried_again(error: &ApiError) -> bool {
     matches!(error.name(), ErrorName::ProvisionedThroughputExceeded | ErrorName::Throttling)
 }
 
-fn check_writes(table: &Arc<OpenTable>, writes: &[BatchWrite]) -> Result<(), ApiError> {
+/// The partitions that are written.
+fn check_writes(table: &Arc<OpenTable>, writes: &[BatchWrite]) -> Result<Vec<PartitionKey>, ApiError> {
     let mut seen = HashSet::new();
     for write in writes {
         let key = match write {
@@ -287,5 +295,5 @@ fn check_writes(table: &Arc<OpenTable>, writes: &[BatchWrite]) -> Result<(), Api
             }
         }
     }
-    Ok(())
+    Ok(seen.into_iter().map(|(key, _)| key).collect())
 }

@@ -15,6 +15,7 @@ use crate::value::Item;
 use database::grants::Permission;
 use model::key::PartitionKey;
 use model::row::RowView;
+use query::tenant::Access;
 use std::sync::Arc;
 use store::{Flow, Partitions, Read, Sink, Slice, Store, TableId, Transaction};
 
@@ -61,11 +62,12 @@ impl<S: Store> Dynamo<S> {
     ) -> Result<(Arc<OpenTable>, Written), ApiError> {
         let mut change = change;
         for _ in 0..STALE_MAX {
-            let table = self.open_for(caller, Permission::Modify, name)?;
+            let table = self.open_for_keys(caller, Permission::Modify, name)?;
             let mut write = Write::new(&table, change, options.condition.clone())?;
             write.wants_old = options.return_values != ReturnValues::None;
             write.item_on_failure = options.item_on_failure;
             write.by_expiry = by_expiry;
+            self.admit_write(caller, &write)?;
             self.throttle_write(caller, &table)?;
             let rows = vec![write.wanted()];
             let transaction =
@@ -88,8 +90,9 @@ impl<S: Store> Dynamo<S> {
     }
 
     pub(super) async fn get_item(&self, caller: &Caller<'_>, get: &GetItem) -> Result<Vec<u8>, ApiError> {
-        let table = self.open_for(caller, Permission::Select, &get.table)?;
+        let table = self.open_for_keys(caller, Permission::Select, &get.table)?;
         let place = layout::item_place(&table.definition.key_of_request(&get.key)?)?;
+        self.admit(caller, &table, Access::Read, &place.key)?;
         if let Some(projection) = &get.projection {
             table.definition.check_projection(projection)?;
         }

@@ -23,6 +23,7 @@ mod statements;
 mod streams;
 mod sweep;
 mod table;
+mod tenants;
 mod token;
 mod transact;
 mod transfer;
@@ -41,6 +42,7 @@ use database::Runtime;
 use database::grants::{Grants, Permission, Resource};
 use layout::internal;
 use query::QueryError;
+use query::tenant::Gate;
 use settings::TransferKind;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -60,6 +62,8 @@ pub struct Caller<'c> {
     pub now_micros: i64,
     /// The Host header.
     pub host: &'c str,
+    /// Whose items it may touch; set where some table has tenants.
+    pub gate: Option<&'c dyn Gate>,
     /// The kinds of operations that a request turned out to be, for whoever counts them.
     pub seen: RefCell<Vec<Rc<Watched>>>,
     /// Items of the answer.
@@ -68,7 +72,7 @@ pub struct Caller<'c> {
 
 impl<'c> Caller<'c> {
     pub fn new(grants: Option<&'c Grants>, now_micros: i64, host: &'c str) -> Caller<'c> {
-        Caller { grants, now_micros, host, seen: RefCell::default(), items: Cell::new(0) }
+        Caller { grants, now_micros, host, gate: None, seen: RefCell::default(), items: Cell::new(0) }
     }
 
     pub fn now_seconds(&self) -> u32 {
@@ -124,6 +128,9 @@ impl<S: Store> Dynamo<S> {
         operation: Operation,
         body: &[u8],
     ) -> Result<Vec<u8>, ApiError> {
+        if caller.gate.is_none() && self.runtime.has_tenants() {
+            return Box::pin(self.execute_tenanted(caller, operation, body)).await;
+        }
         let request = request::parse(operation, body, self.shared.settings.layers)?;
         self.watch_request(caller, &request)?;
         if let Some(open) = bridge::name_of(&request).and_then(|name| self.open_cql(name)) {
@@ -220,8 +227,19 @@ impl<S: Store> Dynamo<S> {
         }
     }
 
-    /// The same, if the caller may do this with it.
+    /// The same, if the caller may do this with all of it.
     fn open_for(
+        &self,
+        caller: &Caller<'_>,
+        permission: Permission,
+        name: &str,
+    ) -> Result<Arc<OpenTable>, ApiError> {
+        let open = self.open_permitted(caller, permission, name)?;
+        self.refuse_bound(caller, &open)?;
+        Ok(open)
+    }
+
+    fn open_permitted(
         &self,
         caller: &Caller<'_>,
         permission: Permission,
@@ -246,7 +264,7 @@ impl<S: Store> Dynamo<S> {
             ErrorName::ResourceNotFound => ApiError::no_such_table(name),
             _ => error,
         };
-        self.open_for(caller, Permission::Select, name).map_err(named)
+        self.open_permitted(caller, Permission::Select, name).map_err(named)
     }
 
     /// A write has met another definition, or a backup that is about to begin.

@@ -74,7 +74,7 @@ pub(super) struct Page {
 
 impl<S: Store> Dynamo<S> {
     pub(super) async fn query(&self, caller: &Caller<'_>, query: &Query) -> Result<Vec<u8>, ApiError> {
-        let table = self.open_for(caller, Permission::Select, &query.read.table)?;
+        let table = self.open_for_keys(caller, Permission::Select, &query.read.table)?;
         let page = self.query_page(caller, &table, query, None).await?;
         Ok(self.page_answer(caller, &table, &query.read, page))
     }
@@ -95,6 +95,7 @@ impl<S: Store> Dynamo<S> {
         }
         let range = query.key_condition.bind(schema, query.read.index.as_deref())?;
         let (partitions, slice) = range_of(&range)?;
+        self.admit_read(caller, table, source.index, &partitions)?;
         let after = match &query.read.start_key {
             None => None,
             Some(start) => Some(start_of_query(&source, &range, &partitions, &slice, start)?),
@@ -140,6 +141,7 @@ impl<S: Store> Dynamo<S> {
         columns: Option<&Columns>,
     ) -> Result<Page, ApiError> {
         let source = self.source(table, &scan.read, Rule::VectorIndexScan)?;
+        self.admit_read(caller, table, source.index, &Partitions::all())?;
         check_paths(table, &scan.read)?;
         let partitions = segment_of(scan.segment);
         let after = match &scan.read.start_key {

@@ -78,7 +78,7 @@ impl<S: Store> Dynamo<S> {
         columns: Option<&Columns>,
     ) -> Result<Ran, ApiError> {
         let permission = if parsed.is_read() { Permission::Select } else { Permission::Modify };
-        let table = self.open_for(caller, permission, parsed.table())?;
+        let table = self.open_for_keys(caller, permission, parsed.table())?;
         let plan = parsed.plan(&table.definition, options)?;
         self.watch_plan(caller, &table, &plan)?;
         match plan {
@@ -216,7 +216,7 @@ impl<S: Store> Dynamo<S> {
         statement: &Statement,
     ) -> Result<Item, ApiError> {
         let permission = if parsed.is_read() { Permission::Select } else { Permission::Modify };
-        let table = self.open_for(caller, permission, parsed.table())?;
+        let table = self.open_for_keys(caller, permission, parsed.table())?;
         let options = Options { consistent: statement.consistent, ..Options::default() };
         match parsed.plan(&table.definition, options)? {
             Plan::Query(query) if query.read.filter.is_some() && whole_key(&table, &query).is_some() => {

@@ -18,6 +18,7 @@ use crate::request::{
 use crate::value::Item;
 use database::grants::Permission;
 use model::row::RowView;
+use query::tenant::Access;
 use std::collections::HashSet;
 use std::sync::Arc;
 use store::{Decide, Moment, Mutation, Store, StoreError, Transaction, WantedRow};
@@ -162,7 +163,7 @@ impl<S: Store> Dynamo<S> {
                     Change::Check(_) => Permission::Select,
                     _ => Permission::Modify,
                 };
-                tables.push(self.open_for(caller, permission, &action.table)?);
+                tables.push(self.open_for_keys(caller, permission, &action.table)?);
             }
             let token = match (token, tables.first()) {
                 (Some(text), Some(first)) => {
@@ -188,6 +189,7 @@ impl<S: Store> Dynamo<S> {
                         }
                         write.item_on_failure = action.item_on_failure;
                         write.wants_old = wants_old;
+                        self.admit_write(caller, &write)?;
                         writes.push(write);
                         refused.push(None);
                     }
@@ -279,7 +281,7 @@ impl<S: Store> Dynamo<S> {
     ) -> Result<(Vec<Arc<OpenTable>>, Vec<Option<Vec<u8>>>), ApiError> {
         let mut tables = Vec::with_capacity(gets.len());
         for get in gets {
-            tables.push(self.open_for(caller, Permission::Select, &get.table)?);
+            tables.push(self.open_for_keys(caller, Permission::Select, &get.table)?);
         }
         let mut rows = Vec::with_capacity(gets.len());
         let mut reasons = Vec::with_capacity(gets.len());
@@ -290,6 +292,7 @@ impl<S: Store> Dynamo<S> {
             }
             match table.definition.key_of_request(&get.key).and_then(|key| layout::item_place(&key)) {
                 Ok(place) => {
+                    self.admit(caller, table, Access::Read, &place.key)?;
                     if !seen.insert((table.id, place.key.clone(), place.clustering.clone())) {
                         return Err(Rule::TransactSameItem.refuse(&[]));
                     }

@@ -13,6 +13,7 @@ use crate::error::QueryError;
 use crate::held::Held;
 use crate::restrict::{PartitionRestriction, PartitionSet, Terms};
 use crate::spec::Rows;
+use crate::tenant;
 use model::key::PartitionKey;
 use rt::turn::give_way;
 use store::{Partitions, Position, Read, ReadEnd, Slice, Store, TableId};
@@ -37,7 +38,7 @@ pub async fn execute<S: Store>(plan: &SelectPlan, context: &Context<'_, S>) -> R
     }
     warn_about_aggregation(plan, context);
     if plan.table.is_virtual() {
-        let rows = context.virtuals.rows(&plan.table)?;
+        let rows = context.virtuals.rows(&plan.table, context.request.gate)?;
         run(plan, &rows, context).await
     } else {
         run(plan, context.store, context).await
@@ -52,7 +53,14 @@ async fn run<S: Store, T: Store>(
     let (request, ids) = (&context.request, context.ids);
     let limit = bind_limit(&plan.limit, "LIMIT", request, ids)?;
     let per_partition = bind_limit(&plan.per_partition_limit, "LIMIT", request, ids)?;
+    if is_straight(plan) && request.paging_state.is_none() {
+        let table = &plan.table;
+        if let Some(key) = plan.restrictions.partitions.bind_only(table, request, ids)? {
+            return one_partition(plan, store, context, (limit, per_partition), key).await;
+        }
+    }
     let partitions = plan.restrictions.partitions(request, ids)?;
+    tenant::read(plan, &partitions, request, ids)?;
     if plan.ann.is_some() && limit.is_none_or(|limit| limit > ANN_ROWS_MAX) {
         let limit = limit.map_or("NO LIMIT".to_string(), |limit| limit.to_string());
         return Err(QueryError::invalid(format!(
@@ -73,17 +81,8 @@ async fn run<S: Store, T: Store>(
         Some(bytes) => Some(PagingState::decode(bytes, plan.table.id)?),
         None => None,
     };
-    let mut scan = Scan {
-        plan,
-        store,
-        context,
-        limits: (limit, per_partition),
-        read: first_read(plan, slices, context),
-        tombstones: 0,
-        pauses: 0,
-        places: 0,
-        short_pages: true,
-    };
+    let read = first_read(plan, slices, context);
+    let mut scan = Scan { limits: (limit, per_partition), ..Scan::new(plan, store, context, read) };
     let partitions = match partitions {
         PartitionSet::Entities(entities) => match buckets::choose(&mut scan, entities, &state).await? {
             Chosen::Partitions(partitions) => partitions,
@@ -113,6 +112,44 @@ async fn run<S: Store, T: Store>(
             scan.sequence(partitions, state).await?
         }
     };
+    scan.warn_about_tombstones(rows.count);
+    drop(held);
+    Ok(rows)
+}
+
+/// Whether rows of a partition go to the client as they are met, and nobody has to be asked whose they are.
+fn is_straight(plan: &SelectPlan) -> bool {
+    let plain = plan.index.is_none() && plan.grouping.is_none() && plan.ann.is_none() && !plan.distinct;
+    plain && !plan.table.has_tenants()
+}
+
+/// The first page of one partition: what most reads are. What [`run`] would give, without what other reads need.
+async fn one_partition<S: Store, T: Store>(
+    plan: &SelectPlan,
+    store: &T,
+    context: &Context<'_, S>,
+    limits: (Option<u64>, Option<u64>),
+    key: PartitionKey,
+) -> Result<Rows, QueryError> {
+    let (request, ids) = (&context.request, context.ids);
+    let slices = plan.restrictions.slices(request, ids)?;
+    let mut held = Held::default();
+    if slices.len() > FEW {
+        plan.restrictions.check_product(1, slices.len())?;
+        held = context.held();
+        held.hold(slices_bytes(&slices))?;
+    }
+    let read = Read { partitions: Partitions::One(key), ..first_read(plan, slices, context) };
+    let mut scan = Scan { limits, ..Scan::new(plan, store, context, read) };
+    let budget = scan.budget();
+    let mut collector = Collector::new(plan, request, ids, budget, limits)?;
+    let mut ended = scan.drive(&mut collector).await?;
+    // Nothing more is wanted of the partition: then nothing follows.
+    if ended == Ended::Stopped && collector.ended_with_partition() {
+        collector.stopped = None;
+        ended = Ended::Complete;
+    }
+    let rows = scan.page(collector, ended, budget)?;
     scan.warn_about_tombstones(rows.count);
     drop(held);
     Ok(rows)
@@ -166,7 +203,12 @@ pub enum Ended {
     Budget,
 }
 
-impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
+impl<'a, 'r, S: Store, T: Store> Scan<'a, 'r, S, T> {
+    fn new(plan: &'a SelectPlan, store: &'a T, context: &'a Context<'r, S>, read: Read) -> Self {
+        let limits = (None, None);
+        Scan { plan, store, context, limits, read, tombstones: 0, pauses: 0, places: 0, short_pages: true }
+    }
+
     pub fn budget(&self) -> PageBudget {
         let (limits, request) = (&self.context.limits, &self.context.request);
         let (rows, bytes) = match request.page_size {
@@ -218,6 +260,16 @@ impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
                 }
             };
         }
+        self.page(collector, ended, budget)
+    }
+
+    /// What the collector has, as a page.
+    fn page(
+        &self,
+        mut collector: Collector<'_, '_>,
+        ended: Ended,
+        budget: PageBudget,
+    ) -> Result<Rows, QueryError> {
         let mut more = match (ended, collector.stopped) {
             (Ended::Budget, _) | (_, Some(Stop::PageFull)) => true,
             (_, Some(Stop::LimitReached) | None) => false,

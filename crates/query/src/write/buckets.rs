@@ -12,6 +12,7 @@ use crate::error::QueryError;
 use crate::expr::{Evaluated, Expr};
 use crate::key;
 use crate::restrict::{PartitionRestriction, Restrictions};
+use crate::tenant;
 use model::key::PartitionKey;
 use model::literal::format_literal;
 use model::types::DataType;
@@ -53,6 +54,7 @@ pub(super) async fn look_up<S: Store>(
     };
     let mut keys = Vec::new();
     for entity in restrictions.entities(request, ctx.ids)?.unwrap_or_default() {
+        tenant::write_entities(plan, std::slice::from_ref(&entity), request)?;
         keys.extend(partitions_of(&reading, &plan.table, bucketing, &entity, &slices).await?);
     }
     Ok(keys)
@@ -74,6 +76,7 @@ impl<'a> Builder<'a, '_> {
                     Ok(Targets { partitions, rows: self.rows(plan)?, further: Vec::new() })
                 }
                 Some(entities) => {
+                    tenant::write_entities(plan, &entities, self.request)?;
                     let rows = restrictions.rows(self.request, self.ids)?;
                     self.spread(plan, bucketing, &entities, rows)
                 }
@@ -104,6 +107,7 @@ impl<'a> Builder<'a, '_> {
         }
         self.check_kept(plan, bucketing, bucket)?;
         let partitions = vec![bucket.key(&entity)?];
+        tenant::write(plan, &partitions, self.request)?;
         Ok(Targets { partitions, rows: RowTargets::Rows(vec![row]), further: Vec::new() })
     }
 
@@ -115,6 +119,7 @@ impl<'a> Builder<'a, '_> {
         restrictions: &'a Restrictions,
     ) -> Result<Targets, QueryError> {
         let partitions = restrictions.keys(self.request, self.ids)?;
+        tenant::write(plan, &partitions, self.request)?;
         let rows = self.rows(plan)?;
         if let (RowTargets::Rows(rows), true) = (&rows, plan.kind != WriteKind::Delete) {
             for (partition, row) in partitions.iter().flat_map(|p| rows.iter().map(move |row| (p, row))) {

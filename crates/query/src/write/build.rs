@@ -10,6 +10,7 @@ use crate::error::QueryError;
 use crate::expr::{Evaluated, Expr};
 use crate::key::{self, KeyValues};
 use crate::restrict::Restrictions;
+use crate::tenant;
 use model::deletion::Deletion;
 use model::key::PartitionKey;
 use model::row::{Cell, KEY_AS_WRITTEN, RowWriter};
@@ -109,13 +110,15 @@ impl<'a> Builder<'a, '_> {
     }
 
     pub fn partitions(&self, plan: &'a WritePlan) -> Result<Vec<PartitionKey>, QueryError> {
-        match &plan.keys {
+        let keys = match &plan.keys {
             Keys::Values { partition, .. } => {
                 let partition = self.key_values(plan, partition, true)?;
-                Ok(vec![key::partition_key(&plan.table, partition.as_slice())?])
+                vec![key::partition_key(&plan.table, partition.as_slice())?]
             }
-            Keys::Where(restrictions) => restrictions.keys(self.request, self.ids),
-        }
+            Keys::Where(restrictions) => restrictions.keys(self.request, self.ids)?,
+        };
+        tenant::write(plan, &keys, self.request)?;
+        Ok(keys)
     }
 
     pub fn rows(&self, plan: &'a WritePlan) -> Result<RowTargets, QueryError> {
@@ -202,6 +205,7 @@ impl<'a> Builder<'a, '_> {
             if mutation.encoded().len() > self.room.key_bytes_max {
                 lengths::check(&plan.table, &mutation, self.room.key_bytes_max)?;
             }
+            tenant::wrote(&plan.table, &mutation, self.request);
             out.push(mutation);
         }
         Ok(out)

@@ -11,8 +11,10 @@ use super::room::Room;
 use crate::context::{Context, Request};
 use crate::error::QueryError;
 use crate::expr::{Evaluated, Expr};
+use crate::restrict::PartitionSet;
 use crate::select::{self, SelectPlan};
 use crate::spec::{ColumnSpec, Rows, put_value};
+use crate::tenant;
 use crate::values::{Bound, Values};
 use model::key::PartitionKey;
 use model::types::DataType;
@@ -110,6 +112,9 @@ impl TransactionPlan {
         };
         for select in self.lets.iter().chain(returned) {
             let keys = select.restrictions.keys(&ctx.request, ctx.ids)?;
+            let named = PartitionSet::Keys(keys);
+            tenant::read(select, &named, &ctx.request, ctx.ids)?;
+            let PartitionSet::Keys(keys) = named else { continue };
             partitions.extend(keys.into_iter().map(|key| (TableId(select.table.id), key)));
         }
         // What LETs find is not known yet: a partition key cannot be made of it.

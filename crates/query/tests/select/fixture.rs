@@ -22,7 +22,7 @@ impl Ids for Nothing {
 }
 
 impl VirtualTables for Nothing {
-    fn rows(&self, _: &Table) -> Result<NaiveStore, QueryError> {
+    fn rows(&self, _: &Table, _: Option<&dyn query::tenant::Gate>) -> Result<NaiveStore, QueryError> {
         Ok(NaiveStore::new())
     }
 }

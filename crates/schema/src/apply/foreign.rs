@@ -2,7 +2,7 @@
 
 use super::{changed, unchanged, with_table};
 use crate::catalogue::Catalogue;
-use crate::change::{Applied, EffectKind, TargetKind};
+use crate::change::{Applied, EffectKind, TableAlteration, TargetKind};
 use crate::error::SchemaError;
 use crate::foreign::{Foreign, ForeignStore, NewForeign};
 use crate::table::Table;
@@ -122,6 +122,14 @@ pub(super) fn check_name(place: &str, name: &str) -> Result<(), SchemaError> {
         return Err(SchemaError::Config(format!("{place}.{name}: no name for a table")));
     }
     Ok(())
+}
+
+/// ALTER TABLE may say whose rows are, and nothing else.
+pub(super) fn refuse_alteration(table: &Table, alteration: &TableAlteration) -> Result<(), SchemaError> {
+    match alteration {
+        TableAlteration::With(properties) if properties.only(&["tenant", "tenant_limits"]).is_ok() => Ok(()),
+        _ => refuse(table),
+    }
 }
 
 /// Statements of CQL that would change such a table.

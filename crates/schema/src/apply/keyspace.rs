@@ -5,11 +5,21 @@ use crate::catalogue::Catalogue;
 use crate::change::{Applied, EffectKind, Setting, TargetKind};
 use crate::error::SchemaError;
 use crate::keyspace::{Keyspace, is_local_system_name};
-use crate::options::{patterns, review};
+use crate::options::{patterns, review, tenant::normalise};
 use crate::properties::Properties;
 use crate::replication;
+use crate::tenant;
 
-const KNOWN: [&str; 6] = ["durable_writes", "patterns", "patterns_allow", "replication", "review", "tablets"];
+const KNOWN: [&str; 8] = [
+    "durable_writes",
+    "patterns",
+    "patterns_allow",
+    "replication",
+    "review",
+    "tablets",
+    "tenant",
+    "tenant_limits",
+];
 const NAME_CHARACTERS_MAX: usize = 48;
 
 pub(super) fn create(
@@ -122,6 +132,13 @@ fn set_plain(keyspace: &mut Keyspace, properties: &Properties) -> Result<(), Sch
     if let Some(text) = properties.text("patterns_allow")? {
         let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
         keyspace.patterns_allow = names.map(str::to_string).collect();
+    }
+    if let Some(map) = properties.map("tenant_limits")? {
+        keyspace.tenant_limits = normalise(map)?;
+    }
+    if let Some(text) = properties.text(tenant::PROPERTY)? {
+        let before = std::mem::replace(&mut keyspace.tenant, text.to_string());
+        tenant::follow(keyspace, &before)?;
     }
     Ok(())
 }

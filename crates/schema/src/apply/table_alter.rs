@@ -17,6 +17,7 @@ use crate::error::SchemaError;
 use crate::keyspace::Keyspace;
 use crate::options::elsewhere;
 use crate::table::Table;
+use crate::tenant;
 use model::types::DataType;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -41,7 +42,7 @@ pub(super) fn alter(
             "Cannot use ALTER TABLE on a materialized view; use ALTER MATERIALIZED VIEW instead",
         ));
     }
-    foreign::refuse(before)?;
+    foreign::refuse_alteration(before, alteration)?;
     let mut table = Table::clone(before);
     match alteration {
         TableAlteration::Add { if_not_exists, columns } => {
@@ -77,6 +78,7 @@ pub(super) fn alter(
             check_counter_ttl(&table)?;
         }
     }
+    tenant::adopt(keyspace, &mut table)?;
     let (warnings, foreign_words) = match alteration {
         TableAlteration::With(properties) => {
             (elsewhere::warnings(properties), elsewhere::names().iter().any(|name| properties.has(name)))
@@ -334,6 +336,9 @@ fn rename(table: &mut Table, renames: &[(String, String)]) -> Result<(), SchemaE
             if kind == ColumnKind::PartitionKey { &mut table.partition_key } else { &mut table.clustering };
         for column in columns.iter_mut().filter(|column| *column.name == **from) {
             column.name = to.as_str().into();
+        }
+        if table.options.tenant == *from {
+            table.options.tenant = to.clone();
         }
     }
     Ok(())

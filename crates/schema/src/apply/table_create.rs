@@ -11,6 +11,7 @@ use crate::error::SchemaError;
 use crate::options::{TableOptions, elsewhere};
 use crate::properties::Properties;
 use crate::table::{Table, TableKind};
+use crate::tenant;
 use model::timeuuid;
 use model::types::DataType;
 use std::collections::HashSet;
@@ -54,6 +55,7 @@ pub(super) fn create(
     let uuid = table_uuid(catalogue, &new.properties, id, setting)?;
     let mut table = build(new, id, uuid, options)?;
     constraint::check_table(&table)?;
+    tenant::adopt(keyspace, &mut table)?;
     match &new.foreign {
         None => check_name(&new.keyspace, &new.name)?,
         Some(new_foreign) => {

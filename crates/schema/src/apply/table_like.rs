@@ -8,6 +8,7 @@ use crate::error::SchemaError;
 use crate::index::Index;
 use crate::keyspace::{Keyspace, is_system_name};
 use crate::table::Table;
+use crate::tenant;
 
 pub(super) fn create(
     catalogue: &Catalogue,
@@ -50,6 +51,7 @@ pub(super) fn create(
         ..Table::clone(source)
     };
     check_counter_ttl(&table)?;
+    tenant::adopt(into, &mut table)?;
     let mut next_id = id + 1;
     // Which buckets there are is recorded for each table by itself.
     if let Some(plan) = table.options.bucketing.as_mut().filter(|plan| plan.time.is_some()) {

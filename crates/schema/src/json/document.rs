@@ -35,6 +35,10 @@ pub(super) struct KeyspaceEntry {
     pub patterns_mode: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub patterns_allow: Vec<String>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub tenant: String,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tenant_limits: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub types: Vec<TypeEntry>,
     #[serde(default)]

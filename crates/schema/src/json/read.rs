@@ -39,6 +39,8 @@ fn keyspace(entry: KeyspaceEntry) -> Result<Keyspace, String> {
     keyspace.review = entry.review;
     keyspace.patterns_mode = entry.patterns_mode;
     keyspace.patterns_allow = entry.patterns_allow;
+    keyspace.tenant = entry.tenant;
+    keyspace.tenant_limits = entry.tenant_limits;
     let (types, named) = types(&entry.name, &entry.types)?;
     keyspace.types = types;
     for table_entry in entry.tables {

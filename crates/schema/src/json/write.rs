@@ -27,14 +27,17 @@ pub(super) fn document(catalogue: &Catalogue) -> Document {
 /// The oldest format that can say what is in the catalogue.
 fn format(catalogue: &Catalogue) -> u32 {
     let is_projection = |table: &Table| table.view.as_ref().is_some_and(|view| view.projection.is_some());
-    let is_new_place =
-        |k: &Keyspace| !k.functions.is_empty() || !k.aggregates.is_empty() || !k.notes.is_empty();
+    let is_new_place = |k: &Keyspace| {
+        let has_more = !k.functions.is_empty() || !k.aggregates.is_empty() || !k.notes.is_empty();
+        has_more || !k.tenant.is_empty() || !k.tenant_limits.is_empty()
+    };
     let is_new = |t: &Table| {
         let options = &t.options;
         t.is_checked()
             || t.compact.is_some()
             || t.bucketing().is_some()
             || !options.partition_limit.is_empty()
+            || t.has_tenants()
     };
     if catalogue.keyspaces.values().any(|keyspace| is_new_place(keyspace))
         || catalogue.tables().any(|table| is_new(table))
@@ -68,6 +71,8 @@ fn keyspace_entry(keyspace: &Keyspace) -> KeyspaceEntry {
         review: keyspace.review.clone(),
         patterns_mode: keyspace.patterns_mode.clone(),
         patterns_allow: keyspace.patterns_allow.clone(),
+        tenant: keyspace.tenant.clone(),
+        tenant_limits: keyspace.tenant_limits.clone(),
         types: types.collect(),
         // Tables that are made up on reading have nothing to keep.
         tables: keyspace

@@ -7,6 +7,7 @@ mod limit;
 mod number;
 mod parse;
 mod retry;
+pub(crate) mod tenant;
 #[cfg(test)]
 mod tests;
 
@@ -15,6 +16,7 @@ pub use compression::CompressionPlan;
 pub use limit::LimitPlan;
 pub use number::java_double;
 pub(crate) use parse::{patterns, review};
+pub use tenant::{TenantLimit, TenantLimits};
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -50,6 +52,12 @@ pub struct TableOptions {
     pub review: String,
     /// Ours: see [`LimitPlan`]; empty means none.
     pub partition_limit: BTreeMap<String, String>,
+    /// Ours: the column that says whose a row is, see `tenant`; empty means that rows are nobody's.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub tenant: String,
+    /// Ours: see [`TenantLimits`]; empty means none.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub tenant_limits: BTreeMap<String, String>,
 }
 
 impl Default for TableOptions {
@@ -87,6 +95,8 @@ impl Default for TableOptions {
             bucketing: None,
             review: String::new(),
             partition_limit: BTreeMap::new(),
+            tenant: String::new(),
+            tenant_limits: BTreeMap::new(),
         }
     }
 }

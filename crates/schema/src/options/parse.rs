@@ -1,7 +1,7 @@
 //! From properties to table options, with the checks and texts of Cassandra 5.0.
 
 use super::number::java_double;
-use super::{TableOptions, compaction, compression, elsewhere, limit, retry};
+use super::{TableOptions, compaction, compression, elsewhere, limit, retry, tenant};
 use crate::error::SchemaError;
 use crate::properties::Properties;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ const TTL_MAX: i32 = 20 * 365 * 24 * 60 * 60;
 /// Below this a Bloom filter would need more bits per key than Cassandra has tables for.
 const BLOOM_CHANCE_MIN: f64 = 6.71e-5;
 
-const KNOWN: [&str; 24] = [
+const KNOWN: [&str; 26] = [
     "additional_write_policy",
     "allow_auto_snapshot",
     "bloom_filter_fp_chance",
@@ -36,6 +36,8 @@ const KNOWN: [&str; 24] = [
     "retention",
     "review",
     "speculative_retry",
+    "tenant",
+    "tenant_limits",
 ];
 
 impl TableOptions {
@@ -92,6 +94,9 @@ impl TableOptions {
         }
         if let Some(text) = from.text("review")? {
             self.review = review(text)?;
+        }
+        if let Some(text) = from.text("tenant")? {
+            self.tenant = text.into();
         }
         Ok(())
     }
@@ -151,6 +156,9 @@ impl TableOptions {
         }
         if let Some(map) = from.map("partition_limit")? {
             self.partition_limit = limit::normalise(map)?;
+        }
+        if let Some(map) = from.map("tenant_limits")? {
+            self.tenant_limits = tenant::normalise(map)?;
         }
         // A plan is made with its table, see `bucketing`.
         from.map("bucketing")?;

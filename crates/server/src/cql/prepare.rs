@@ -69,7 +69,9 @@ impl Shard {
             traffic.of(self.index, &shaped.shape, shaped.class, texts)
         });
         let observed = counters.collect();
-        Statement::new(prepared, self.shared.audit.rules(), observed)
+        let mut statement = Statement::new(prepared, self.shared.audit.rules(), observed);
+        statement.export = self.shared.otlp.clone();
+        statement
     }
 
     /// Prepares a statement and makes it known to every shard.

@@ -5,6 +5,7 @@
 //! executing finds the bound plan in the shard's own map. Both are bounded by bytes.
 
 use crate::audit::{Category, Rules};
+use crate::otlp::{Export, Span};
 use cql::prepared::Prepared;
 use cql_wire::{ColumnSpec, Version, WrittenColumns};
 use database::traffic::Observed;
@@ -129,6 +130,8 @@ pub struct Statement {
     pub current_at: Cell<u64>,
     /// As what its outcomes are recorded; `None`: they are not.
     pub audited: Option<Category>,
+    /// Where a sample of its calls is told.
+    pub export: Option<Arc<Export>>,
     /// Where its calls are counted; several of a batch.
     pub observed: Vec<Arc<Observed>>,
     /// Whether its answers may need more than a little room; expected of a read until it was seen.
@@ -152,6 +155,7 @@ impl Statement {
         Statement {
             prepared,
             observed,
+            export: None,
             audited,
             bind,
             result,
@@ -181,6 +185,25 @@ impl Statement {
     #[inline]
     pub fn took(&self, micros: u64, calls: u64) {
         self.observed.iter().for_each(|observed| observed.micros.record_many(micros, calls));
+        if let Some(export) = &self.export {
+            self.sample(export, micros);
+        }
+    }
+
+    #[cold]
+    fn sample(&self, export: &Export, micros: u64) {
+        if !export.is_due() {
+            return;
+        }
+        let mut span = Span::ended("statement", micros, None);
+        if let Some(observed) = self.observed.first() {
+            span.attributes.push(("db.query.text", observed.statement.clone()));
+        }
+        if let Some(table) = self.prepared.tables.first() {
+            span.attributes.push(("db.namespace", table.keyspace.to_string()));
+            span.attributes.push(("db.collection.name", table.name.to_string()));
+        }
+        export.send(span);
     }
 
     /// The answer to a conditional write that was applied; `encode` makes it the first time.

@@ -6,6 +6,7 @@ use super::reply::{Content, Reply};
 use super::{signature, watch};
 use crate::audit::{Category, Entry, Outcome};
 use crate::metrics;
+use crate::otlp::Span;
 use crate::shard::Shard;
 use dynamo::json::well_formed;
 use dynamo::run::{Caller, KEYSPACE};
@@ -67,7 +68,13 @@ async fn answer_any(shard: &Rc<Shard>, peer: &Peer, head: &Head<'_>, body: &[u8]
     let mut headers = String::new();
     let outcome = serve(shard, peer, head, operation, body, started, &mut headers).await;
     if let Some(operation) = operation {
-        shard.metrics().record(kind(operation), started.elapsed().as_micros() as u64);
+        let micros = started.elapsed().as_micros() as u64;
+        shard.metrics().record(kind(operation), micros);
+        if let Some(export) = shard.shared.otlp.as_ref().filter(|export| export.is_due()) {
+            let mut span = Span::ended(operation.name(), micros, None);
+            span.failed = outcome.is_err();
+            export.send(span);
+        }
     }
     match outcome {
         Ok(body) => (Reply { headers, ..Reply::new(200, content, body) }, true),

@@ -8,6 +8,8 @@ mod console;
 mod pages;
 mod shape;
 
+pub use pages::render as metrics_text;
+
 use crate::accept::{self, Place, Places, PlacesMax};
 use crate::config::Limits;
 use crate::shard::{Refusals, Shared};

@@ -1,6 +1,7 @@
 //! What the pages say: `/health` and `/metrics`.
 
 use crate::metrics::{BUCKETS, Counter, ERROR_CLASSES, Operation, ShardMetrics, bucket_bound_micros};
+use crate::otlp::Exemplars;
 use crate::shard::Shared;
 use axum::Router;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -12,11 +13,18 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 pub fn router(shared: Arc<Shared>) -> Router {
-    let health = shared.clone();
-    Router::new().route("/health", get(move || async move { health_answer(&health) })).route(
-        "/metrics",
-        get(move |headers: HeaderMap| async move { metrics_answer(&shared, &headers).await }),
-    )
+    let (health, brief) = (shared.clone(), shared.clone());
+    let server = get(move || async move {
+        let text = render_server(&brief);
+        ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text)
+    });
+    Router::new()
+        .route("/metrics/server", server)
+        .route("/health", get(move || async move { health_answer(&health) }))
+        .route(
+            "/metrics",
+            get(move |headers: HeaderMap| async move { metrics_answer(&shared, &headers).await }),
+        )
 }
 
 fn health_answer(shared: &Shared) -> impl IntoResponse + use<> {
@@ -34,7 +42,8 @@ fn health_answer(shared: &Shared) -> impl IntoResponse + use<> {
 async fn metrics_answer(shared: &Arc<Shared>, headers: &HeaderMap) -> Response {
     let asked = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
     let is_open = asked.contains("application/openmetrics-text");
-    let shared = shared.clone();
+    let (shared, exemplars) = (shared.clone(), shared.clone());
+    let exemplars = &exemplars.exemplars;
     // Patterns are bound and tables added up: other pages are answered meanwhile.
     let text = match tokio::task::spawn_blocking(move || render(&shared)).await {
         Ok(text) => text,
@@ -43,14 +52,14 @@ async fn metrics_answer(shared: &Arc<Shared>, headers: &HeaderMap) -> Response {
     match is_open {
         true => {
             let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-            ([(header::CONTENT_TYPE, kind)], open_metrics(&text)).into_response()
+            ([(header::CONTENT_TYPE, kind)], open_metrics(&text, exemplars)).into_response()
         }
         false => ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response(),
     }
 }
 
 /// In OpenMetrics a counter's name has no `_total`, only its samples have, and the text has an end.
-fn open_metrics(text: &str) -> String {
+fn open_metrics(text: &str, exemplars: &Exemplars) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
@@ -60,14 +69,40 @@ fn open_metrics(text: &str) -> String {
             true => out.push_str(&line.replacen("_total ", " ", 1)),
             false => out.push_str(line),
         }
+        if let Some(exemplar) = exemplar(line, exemplars) {
+            out.push_str(&exemplar);
+        }
         out.push('\n');
     }
     out.push_str("# EOF\n");
     out
 }
 
+/// The trace that belongs to a bucket of request times.
+fn exemplar(line: &str, exemplars: &Exemplars) -> Option<String> {
+    let rest = line.strip_prefix("partita_request_seconds_bucket{operation=\"")?;
+    let (name, rest) = rest.split_once("\",le=\"")?;
+    let bound = rest.split_once('"')?.0;
+    let (operation, _) = Operation::ALL.into_iter().find(|(_, label)| *label == name)?;
+    let bucket = (0..BUCKETS).find(|index| format!("{}", bucket_bound_micros(*index) as f64 / 1e6) == bound);
+    exemplars.of(operation, bucket.unwrap_or(BUCKETS)).map(|exemplar| exemplar.text())
+}
+
 /// The Prometheus text format.
 pub fn render(shared: &Shared) -> String {
+    let mut out = of_server(shared);
+    super::shape::render(&mut out, shared);
+    out
+}
+
+/// What is about the server as a whole, which stays small however many tables there are.
+fn render_server(shared: &Shared) -> String {
+    let mut out = of_server(shared);
+    super::shape::throttled(&mut out, shared);
+    out
+}
+
+fn of_server(shared: &Shared) -> String {
     let mut out = String::with_capacity(32 << 10);
     latencies(&mut out, shared);
     errors(&mut out, shared);
@@ -94,10 +129,16 @@ pub fn render(shared: &Shared) -> String {
     let (audited, lost) = shared.audit.counts();
     simple(&mut out, "partita_audit_entries_total", "counter", "Entries of the audit log", audited);
     simple(&mut out, "partita_audit_lost_total", "counter", "Entries missing from the audit file", lost);
+    if let Some(export) = &shared.otlp {
+        let (sent, dropped) = (export.sent.load(Ordering::Relaxed), export.dropped.load(Ordering::Relaxed));
+        simple(&mut out, "partita_otlp_spans_total", "counter", "Spans that the collector has taken", sent);
+        simple(&mut out, "partita_otlp_dropped_total", "counter", "Spans that it has not", dropped);
+    }
     held(&mut out, shared);
     memory(&mut out, shared);
     engine(&mut out, shared);
-    super::shape::render(&mut out, shared);
+    let disk = shared.engine.table_sizes().values().map(|size| size.file_bytes).sum();
+    simple(&mut out, "partita_disk_bytes", "gauge", "Bytes of the files of all tables", disk);
     out
 }
 

@@ -7,6 +7,7 @@ use super::pages::head;
 use crate::shard::Shared;
 use cql::system::{Evidence, Status, judge};
 use database::shape::Verb;
+use database::tenants::{OTHERS, Used};
 use database::traffic::Seen;
 use observe::{Snapshot, TableSize, Window};
 use rt::{Clock, SystemClock};
@@ -41,8 +42,9 @@ pub fn render(out: &mut String, shared: &Shared) {
         now_micros: SystemClock.micros(),
     };
     patterns(out, &evidence);
-    projections(out, &catalogue);
+    projections(out, &catalogue, shared);
     throttled(out, shared);
+    tenants(out, shared);
     findings(out, shared);
 }
 
@@ -195,35 +197,107 @@ fn patterns(out: &mut String, evidence: &Evidence<'_>) {
 }
 
 /// Indexes and views are in the commit of their rows, so they are behind only while they are built.
-fn projections(out: &mut String, catalogue: &Catalogue) {
-    let name = "partita_projection_building";
-    head(
-        out,
-        name,
-        "gauge",
-        "Whether an index or view is being built; once it is, it is never behind its table",
-    );
+fn projections(out: &mut String, catalogue: &Catalogue, shared: &Shared) {
+    let mut found: Vec<(String, u32, bool)> = Vec::new();
     let tables = catalogue.tables().filter(|table| !table.keyspace.starts_with("system"));
     for table in tables.take(SHOWN_MAX) {
-        let view = table.view.as_ref().map(|view| (&*table.name, view.built));
-        let indexes = table.indexes.iter().map(|index| (&*index.name, index.built));
-        for (projection, built) in view.into_iter().chain(indexes) {
+        let view = table.view.as_ref().map(|view| (&*table.name, table.id, view.built));
+        let indexes = table.indexes.iter().map(|index| (&*index.name, index.id, index.built));
+        for (projection, id, built) in view.into_iter().chain(indexes) {
             let (keyspace, projection) = (label(&table.keyspace), label(projection));
-            let value = u8::from(!built);
-            let _ = writeln!(out, "{name}{{keyspace=\"{keyspace}\",projection=\"{projection}\"}} {value}");
+            found.push((format!("keyspace=\"{keyspace}\",projection=\"{projection}\""), id, built));
+        }
+    }
+    let checks: Vec<_> = found.iter().map(|(_, id, _)| shared.catalogue.jobs().last_check(*id)).collect();
+    let drift = |at: usize| checks[at].map(|check| (check.missing + check.extra + check.stale) as f64);
+    let checked = |at: usize| checks[at].map(|check| check.at_micros as f64 / 1e6);
+    type Pick<'p> = &'p dyn Fn(usize) -> Option<f64>;
+    let series: [(&str, &str, Pick<'_>); 4] = [
+        (
+            "partita_projection_building",
+            "Whether an index or view is being built; once it is, it is never behind its table",
+            &|at| Some(f64::from(u8::from(!found[at].2))),
+        ),
+        (
+            "partita_projection_lag_seconds",
+            "How far a built index or view is behind its table: it is in the commit of its row",
+            &|at| found[at].2.then_some(0.0),
+        ),
+        (
+            "partita_projection_drift_rows",
+            "Rows that the last CHECK PROJECTION found missing, extra or stale",
+            &drift,
+        ),
+        ("partita_projection_checked_timestamp_seconds", "When CHECK PROJECTION last looked", &checked),
+    ];
+    for (name, help, pick) in series {
+        head(out, name, "gauge", help);
+        for (at, (labels, ..)) in found.iter().enumerate() {
+            if let Some(value) = pick(at) {
+                let _ = writeln!(out, "{name}{{{labels}}} {value}");
+            }
         }
     }
 }
 
-fn throttled(out: &mut String, shared: &Shared) {
+pub(super) fn throttled(out: &mut String, shared: &Shared) {
     let name = "partita_throttled_requests_total";
     head(out, name, "counter", "Requests refused because something was full, by what was");
     let requests: u64 = shared.metrics.iter().map(|shard| shard.overloaded.get()).sum();
     let commits = shared.engine.metrics().commits_overloaded.get();
-    for (reason, count) in
-        [("requests", requests), ("flushing", commits), ("memory", shared.memory.refused())]
-    {
+    let tenants = shared.catalogue.tenants.all().iter().map(|used| used.throttled).sum();
+    for (reason, count) in [
+        ("requests", requests),
+        ("flushing", commits),
+        ("memory", shared.memory.refused()),
+        ("tenant", tenants),
+    ] {
         let _ = writeln!(out, "{name}{{reason=\"{reason}\"}} {count}");
+    }
+}
+
+/// Tenants by name: the first that came, so that a series stays the same; all others are one.
+const TENANTS_MAX: usize = 100;
+
+fn tenants(out: &mut String, shared: &Shared) {
+    let mut all = shared.catalogue.tenants.all();
+    all.sort_by_key(|used| used.number);
+    let mut shown: Vec<Used> = all.drain(..all.len().min(TENANTS_MAX)).collect();
+    if let Some(mut rest) = all.pop() {
+        all.iter().for_each(|used| rest.add(used));
+        shown.push(Used { keyspace: String::new(), tenant: OTHERS.into(), ..rest });
+    }
+    type Pick = fn(&Used) -> f64;
+    let series: [(&str, &str, &str, Pick); 7] = [
+        ("partita_tenant_requests_total", "counter", "Requests on rows of a tenant", |u| u.requests as f64),
+        ("partita_tenant_throttled_total", "counter", "Of these, over a limit of the tenant", |u| {
+            u.throttled as f64
+        }),
+        ("partita_tenant_rows_read_total", "counter", "Rows of a tenant that were read", |u| {
+            u.rows_read as f64
+        }),
+        ("partita_tenant_bytes_read_total", "counter", "Bytes of a tenant that were read", |u| {
+            u.bytes_read as f64
+        }),
+        ("partita_tenant_bytes_written_total", "counter", "Bytes that were written for a tenant", |u| {
+            u.bytes_written as f64
+        }),
+        ("partita_tenant_shard_seconds_total", "counter", "Time on shards for a tenant", |u| {
+            u.nanos as f64 / 1e9
+        }),
+        (
+            "partita_tenant_stored_bytes",
+            "gauge",
+            "Bytes of a tenant's rows when they were last counted",
+            |u| u.stored_bytes as f64,
+        ),
+    ];
+    for (name, kind, help, pick) in series {
+        head(out, name, kind, help);
+        for used in &shown {
+            let (keyspace, tenant) = (label(&used.keyspace), label(&used.tenant));
+            let _ = writeln!(out, "{name}{{keyspace=\"{keyspace}\",tenant=\"{tenant}\"}} {}", pick(used));
+        }
     }
 }
 

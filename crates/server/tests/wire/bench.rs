@@ -77,6 +77,24 @@ impl Bench {
         text
     }
 
+    /// The same in a form that is asked for.
+    pub fn get_as(&self, path: &str, accept: &str) -> String {
+        let mut stream = TcpStream::connect(self.http).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: x\r\nAccept: {accept}\r\nConnection: close\r\n\r\n")
+            .unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        text
+    }
+
+    /// One value of /metrics, with its labels.
+    pub fn series(&self, series: &str) -> f64 {
+        let text = self.get("/metrics");
+        let value = text.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+        value.map_or(0.0, |value| value.parse().unwrap())
+    }
+
     /// One value of /metrics, added up over its labels.
     pub fn metric(&self, name: &str) -> f64 {
         let text = self.get("/metrics");

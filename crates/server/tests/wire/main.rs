@@ -2,6 +2,7 @@
 
 mod audit;
 mod bench;
+mod collector;
 mod console;
 mod crowd;
 mod dialects;
@@ -13,6 +14,7 @@ mod logins;
 mod partitions;
 mod patterns;
 mod prepared;
+mod tenants;
 mod traces;
 mod transactions;
 mod values;

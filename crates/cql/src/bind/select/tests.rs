@@ -30,7 +30,7 @@ impl Ids for Nothing {
 }
 
 impl VirtualTables for Nothing {
-    fn rows(&self, _: &Table) -> Result<NaiveStore, QueryError> {
+    fn rows(&self, _: &Table, _: Option<&dyn query::tenant::Gate>) -> Result<NaiveStore, QueryError> {
         Ok(NaiveStore::new())
     }
 }
@@ -87,6 +87,8 @@ fn catalogue() -> Catalogue {
         functions: Vec::new(),
         aggregates: Vec::new(),
         notes: Vec::new(),
+        tenant: Default::default(),
+        tenant_limits: Default::default(),
     };
     let mut catalogue = Catalogue::empty();
     catalogue.keyspaces.insert("ks".into(), Arc::new(keyspace));

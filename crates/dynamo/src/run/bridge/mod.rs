@@ -36,7 +36,7 @@ const OPERATIONS: &str =
 struct NoVirtualTables;
 
 impl VirtualTables for NoVirtualTables {
-    fn rows(&self, _: &Table) -> Result<NaiveStore, QueryError> {
+    fn rows(&self, _: &Table, _: Option<&dyn query::tenant::Gate>) -> Result<NaiveStore, QueryError> {
         Err(QueryError::invalid("no table of this kind is served by the DynamoDB API"))
     }
 }
@@ -128,7 +128,8 @@ impl<S: Store> Dynamo<S> {
         Some(open)
     }
 
-    /// A table of either dialect, if the caller may do this with it.
+    /// A table of either dialect, if the caller may do this with some of its items. What it touches of a table of this dialect has
+    /// to be admitted; tables of CQL are reached by plans, which ask by themselves.
     pub(super) fn open_any(
         &self,
         caller: &Caller<'_>,
@@ -136,7 +137,7 @@ impl<S: Store> Dynamo<S> {
         name: &str,
     ) -> Result<Arc<OpenTable>, ApiError> {
         let Some(open) = name.contains('.').then(|| self.open_cql(name)).flatten() else {
-            return self.open_for(caller, permission, name);
+            return self.open_for_keys(caller, permission, name);
         };
         self.check_cql(caller, permission, name, &open)?;
         open
@@ -197,8 +198,10 @@ impl<S: Store> Dynamo<S> {
         }
     }
 
-    fn plain_request(&self, caller: &Caller<'_>) -> query::Request<'static> {
-        query::Request::new(Values::NONE, caller.now_micros)
+    fn plain_request<'c>(&self, caller: &Caller<'c>) -> query::Request<'c> {
+        let mut request = query::Request::new(Values::NONE, caller.now_micros);
+        request.gate = caller.gate;
+        request
     }
 
     /// What DescribeTable says: items and bytes are not counted, so there are no numbers of them.

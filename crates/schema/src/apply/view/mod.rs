@@ -18,6 +18,7 @@ use crate::keyspace::{Keyspace, is_local_system_name};
 use crate::options::TableOptions;
 use crate::properties::Properties;
 use crate::table::Table;
+use crate::tenant;
 use std::sync::Arc;
 
 const GRACE_IS_NEEDED: &str = "since this value is used to TTL undelivered updates. Setting gc_grace_seconds too low \
@@ -64,6 +65,7 @@ pub(super) fn create(
         )));
     }
     crate::bucketing::refuse_on_view(&new.properties)?;
+    tenant::refuse_on_view(&new.properties)?;
     let projection = if new.is_projection { Some(projection::read(&new.properties)?) } else { None };
     let mut table = definition::table(base, new, projection)?;
     let options = TableOptions::read_new(&match new.is_projection {
@@ -76,6 +78,7 @@ pub(super) fn create(
         )));
     }
     table.options = options.checked()?;
+    table.options.tenant = base.options.tenant.clone();
     table.id = catalogue.next_table_id;
     table.uuid = table_uuid(catalogue, &new.properties, table.id, setting)?;
     check_name(place, name)?;
@@ -100,6 +103,7 @@ pub(super) fn alter(
     }
     let mut table = Table::clone(before);
     crate::bucketing::refuse_on_view(properties)?;
+    tenant::refuse_on_view(properties)?;
     table.options = table.options.with(properties)?;
     if table.options.gc_grace_seconds == 0 {
         return Err(SchemaError::Invalid(format!(
@@ -193,6 +197,7 @@ pub(super) fn follow(keyspace: &Keyspace, before: &Table, after: &Table) -> Vec<
 fn follow_one(view: &Table, before: &Table, after: &Table) -> Table {
     let mut next = view.clone();
     next.next_column_id = after.next_column_id;
+    next.options.tenant = after.options.tenant.clone();
     let Table { partition_key, clustering, regulars, .. } = &mut next;
     for column in partition_key.iter_mut().chain(clustering).chain(regulars) {
         if let Some(base) = after.columns().find(|base| base.id == column.id) {

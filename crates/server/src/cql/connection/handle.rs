@@ -94,6 +94,7 @@ pub async fn run(shard: Rc<Shard>, peer: Rc<Peer>, request: Owned) {
         let trace_id = Some(trace.id);
         let work = dispatch(&shard, &peer, head, trace_id, decoded);
         let ((operation, outcome), answer) = trace::answered_apart(&peer, work).await;
+        trace.tell(&shard, operation, started.elapsed(), outcome.is_err());
         trace.finish(&shard, started.elapsed(), outcome.as_ref().err()).await;
         peer.outbox.borrow_mut().extend_from_slice(&answer);
         if let Err(failure) = outcome {

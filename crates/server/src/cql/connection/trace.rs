@@ -6,6 +6,8 @@
 use super::Peer;
 use super::handle::Failure;
 use crate::cql::traces::TEXT_BYTES_MAX;
+use crate::metrics::Operation;
+use crate::otlp::{self, Exemplar, Span};
 use crate::shard::Shard;
 use cql::roles::{without_secrets, without_values};
 use cql::session::Session;
@@ -32,9 +34,13 @@ impl Trace {
         if !shard.shared.cql.traces.may(query.len()) {
             return None;
         }
+        let id = shard.ids.timeuuid();
+        if let Some(role) = &peer.session.borrow().role {
+            shard.shared.catalogue.tenants.traced(id, role);
+        }
         Some(Trace {
             settings: settings(request),
-            id: shard.ids.timeuuid(),
+            id,
             request: name,
             query,
             client: peer.address.ip(),
@@ -43,9 +49,23 @@ impl Trace {
     }
 
     /// Writes what happened. A trace that cannot be written is not worth failing the request for.
-    pub async fn finish(self, shard: &Rc<Shard>, elapsed: Duration, failure: Option<&Failure>) {
+    pub async fn finish(&self, shard: &Rc<Shard>, elapsed: Duration, failure: Option<&Failure>) {
         if let Err(error) = self.write(shard, elapsed, failure).await {
             tracing::warn!(%error, "a trace could not be written");
+        }
+    }
+
+    /// The same for the collector and for the histogram of latencies.
+    pub fn tell(&self, shard: &Shard, operation: Operation, elapsed: Duration, failed: bool) {
+        let micros = elapsed.as_micros() as u64;
+        let exemplar = Exemplar { trace_id: self.id, micros, at_millis: otlp::now_nanos() / 1_000_000 };
+        shard.shared.exemplars.note(operation, exemplar);
+        if let Some(export) = &shard.shared.otlp {
+            let mut span = Span::ended(self.request, micros, Some(self.id));
+            span.attributes.push(("db.query.text", without_values(&self.query).into_owned()));
+            span.attributes.push(("partita.shard", shard.index.to_string()));
+            span.failed = failed;
+            export.send(span);
         }
     }
 

@@ -27,6 +27,7 @@ const SCRIPT: &str = concat!(
     include_str!("page/keys.js"),
     include_str!("page/patterns.js"),
     include_str!("page/copies.js"),
+    include_str!("page/tenants.js"),
     include_str!("page/schema.js"),
     include_str!("page/statements.js"),
     include_str!("page/start.js"),

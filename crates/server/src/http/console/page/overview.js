@@ -2,10 +2,13 @@
 
 const READS = 'partita_request_seconds_count{operation="read"}';
 const HISTORY_MAX = 150;
+// Tables that are asked for, and of these the busiest that are shown.
+const TABLES_MAX = 1000;
+const TABLES_SHOWN = 100;
 const history = [];
 
 async function metrics() {
-  const text = await (await fetch('/metrics')).text();
+  const text = await (await fetch('/metrics/server')).text();
   const found = new Map();
   for (const line of text.split('\n')) {
     const match = /^(\w+)(\{[^}]*\})? (\S+)/.exec(line);
@@ -44,7 +47,7 @@ async function overview() {
     return found === null ? '–' : found === Infinity ? '> 8 s' : found.toFixed(1) + ' ms';
   };
   const cache = value('partita_cache_hits_total') + value('partita_cache_misses_total');
-  const wrong = await shown('SELECT keyspace_name, table_name, rule, severity, since, finding, fix, confidence FROM system_views.findings');
+  const wrong = await shown('SELECT keyspace_name, table_name, rule, severity, since, finding, fix, confidence FROM system_views.findings LIMIT 200');
   const tiles = [
     ['health', health === 'ok' ? 'ok' : 'read-only', health === 'ok' ? 'within' : 'breached'],
     ['findings', String(wrong.length), wrong.length ? 'breached' : 'within'],
@@ -54,7 +57,7 @@ async function overview() {
     ['p99 of writes', p99('write')],
     ['connections', short(sum('partita_connections{'))],
     ['memory', bytes(value('process_resident_memory_bytes'))],
-    ['on disk', bytes(sum('partita_table_disk_bytes{'))],
+    ['on disk', bytes(value('partita_disk_bytes'))],
     ['found in cache', cache ? percent(value('partita_cache_hits_total') / cache) : '–'],
     ['background jobs', short(value('partita_background_jobs'))],
     ['throttled', short(sum('partita_throttled_requests_total'))],
@@ -62,11 +65,11 @@ async function overview() {
   $('tiles').replaceChildren(...tiles.map(([name, shown, kind]) => element('div', { class: 'tile' }, element('b', { class: kind || '' }, shown), element('span', {}, name))));
   drawRates();
   showFindings(wrong);
-  const load = (await shown('SELECT * FROM system_views.table_load')).filter((row) => row.window === 'minute');
+  const load = await shown(`SELECT keyspace_name, table_name, bytes_per_s, reads_per_s, refused_per_s, tombstones_per_s, top_1, top_10, writes_per_s FROM system_views.table_load WHERE window = 'minute' LIMIT ${TABLES_MAX} ALLOW FILTERING`);
   load.sort((a, b) => number(b.reads_per_s) + number(b.writes_per_s) - number(a.reads_per_s) - number(a.writes_per_s));
-  const sizes = new Map((await shown('SELECT * FROM system_views.table_sizes')).map((row) => [`${row.keyspace_name}.${row.table_name}`, row]));
+  const sizes = new Map((await shown(`SELECT keyspace_name, table_name, partition_bytes_max, partitions, rows FROM system_views.table_sizes LIMIT ${TABLES_MAX}`)).map((row) => [`${row.keyspace_name}.${row.table_name}`, row]));
   const size = (column) => (row) => { const found = sizes.get(`${row.keyspace_name}.${row.table_name}`); return found ? short(number(found[column])) : ''; };
-  fill($('tables'), load.slice(0, 200), [
+  fill($('tables'), load.slice(0, TABLES_SHOWN), [
     ['table', (row) => `${row.keyspace_name}.${row.table_name}`], ['reads/s', rate('reads_per_s'), 'number'], ['writes/s', rate('writes_per_s'), 'number'],
     ['bytes/s', rate('bytes_per_s'), 'number'], ['dead/s', rate('tombstones_per_s'), 'number'], ['refused/s', rate('refused_per_s'), 'number'], ['top key', (row) => percent(row.top_1), 'number'],
     ['top 10', (row) => percent(row.top_10), 'number'], ['partitions', size('partitions'), 'number'], ['rows', size('rows'), 'number'],

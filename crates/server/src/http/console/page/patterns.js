@@ -12,7 +12,7 @@ async function patterns() {
     ['peak/s', rate('peak_rate_observed'), 'number'], ['calls', rate('calls'), 'number'], ['p50 ms', (row) => millis(row.p50_ms_observed), 'number'], ['p99 ms', (row) => millis(row.p99_ms_observed), 'number'],
     ['rows/call', rate('rows_per_call'), 'number'], ['partitions/call', rate('partitions_per_call'), 'number'], ['errors', rate('errors'), 'number'],
   ], 'no pattern is declared: CREATE ACCESS PATTERN declares one');
-  const others = (await shown('SELECT * FROM system_views.unmatched_statements')).sort((a, b) => number(b.calls) - number(a.calls));
+  const others = (await shown('SELECT calls, class, declare, p99_ms, rate, statement FROM system_views.unmatched_statements LIMIT 500')).sort((a, b) => number(b.calls) - number(a.calls));
   fill($('unmatched'), others.slice(0, window.innerWidth < 560 ? 20 : 200), [
     ['statement', (row) => row.statement, 'mono'], ['class', (row) => row.class, '', (row) => (row.class === 'unbounded' ? 'breached' : '')], ['calls', rate('calls'), 'number'],
     ['rate/s', rate('rate'), 'number'], ['p99 ms', (row) => millis(row.p99_ms), 'number'], ['to declare it', (row) => row.declare, 'mono'],
