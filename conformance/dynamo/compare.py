@@ -445,7 +445,7 @@ def runtime_in_transaction(operation, request, local, partita):
 # What is said of statements that are wrong in more than one way: which of them is told first is nobody's promise.
 STATEMENT_TEXTS = ["Table name should be within the length", "Number of parameters in request and statement", "Aliasing is not supported", "resolves to a boolean",
                    "EXISTS can only be used", "Unexpected from source", "wasn't well formed", "does not have the specified index", "Only select from a single table",
-                   "Path component cannot be an empty string", "Unexpected path component", "Unsupported", "mandatory equality", "must specify the primary key", "A path may contain at most 2 components", "Key value must be of type S, N, or B", "Empty attribute name", "data type should match its data type", "Incorrect operand type"]
+                   "Path component cannot be an empty string", "Unexpected path component", "Unsupported", "mandatory equality", "must specify the primary key", "A path may contain at most 2 components", "Key value must be of type S, N, or B", "Empty attribute name", "The first argument to SET_", "The first operand of set_", "data type should match its data type", "Incorrect operand type"]
 
 
 def two_mistakes(operation, request, local, partita):
