@@ -76,6 +76,8 @@ class Rules:
         self.met = {}
         # Of the world under way, by name.
         self.tables = {}
+        # Transactions that Partita has done, by their tokens.
+        self.done = {}
 
     def held_whole(self, request):
         """Whether the index that is read holds whole items."""
@@ -137,6 +139,10 @@ class Rules:
             return None
         if local.error is None and partita.error == "ValidationException" and "enum value set" in partita.message and constraints.are_true(request, partita.message):
             self.explained("Local overlooks words that are not in an enumeration (section 8)")
+            return None
+        token = request.get("ClientRequestToken")
+        if token and local.error == "IdempotentParameterMismatchException" and partita.error is None and self.done.get(token, request) == request:
+            self.explained("Local remembers the token of a transaction that failed (section 8)")
             return None
         for test, reason in ERRORS:
             if test(operation, request, local, partita):
@@ -282,6 +288,12 @@ class Rules:
 
 
 def same_statement(left, right):
+    if left.get("Error", {}).get("Code") == right.get("Error", {}).get("Code") == "ResourceNotFound":
+        return True
+    return refused_alike(left, right)
+
+
+def refused_alike(left, right):
     """Both refused before anything ran, with texts of which the service's is documented; or Local takes no nested parameters."""
     if left == right:
         return True
@@ -472,6 +484,8 @@ ERRORS = [
     (lambda o, q, l, p: l.error is None and re.search(r"-\s+-", q.get("Statement", "")) and "wasn't well formed" in p.message, "Local takes two signs before a number"),
     (lambda o, q, l, p: "ClientRequestToken" in q and l.error == "IdempotentParameterMismatchException" and p.error in ("TransactionCanceledException", "ValidationException"),
      "Local remembers the token of a transaction that failed (section 8)"),
+    (lambda o, q, l, p: o == "Scan" and "TotalSegments" in q and mentions(l.message, ["must lie within the segment"]) and p.error is None, "which item is in which segment is a server's own affair"),
+    (lambda o, q, l, p: o == "Scan" and "TotalSegments" in q and l.error is None and mentions(p.message, ["ExclusiveStartKey with correct Segment"]), "which item is in which segment is a server's own affair"),
     texts(["Consistent reads are not supported on global secondary indexes"], ["PartiQL statements cannot be executed on tables with multi-attribute"], "an index that PartiQL does not read is told before the kind of read"),
     texts(["Path component cannot be an empty string"], ["Empty attribute name"], "the service's words for an empty name (2.2)"),
     (lambda o, q, l, p: l.error == p.error == "IdempotentParameterMismatchException" and not l.message, "Local says nothing about a token that is used twice (section 8)"),
