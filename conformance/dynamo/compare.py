@@ -141,6 +141,11 @@ class Rules:
             self.explained("Local overlooks words that are not in an enumeration (section 8)")
             return None
         token = request.get("ClientRequestToken")
+        before = self.done.get(token, request)
+        first = lambda transaction: next(iter(transaction["TransactItems"][0].values()), {}).get("TableName") if transaction["TransactItems"] else None
+        if token and local.error == "IdempotentParameterMismatchException" and partita.error is None and "TransactItems" in request and first(before) != first(request):
+            self.explained("a token is kept with the table of the first action (COMPAT.md)")
+            return None
         if token and local.error == "IdempotentParameterMismatchException" and partita.error is None and self.done.get(token, request) == request:
             self.explained("Local remembers the token of a transaction that failed (section 8)")
             return None
@@ -565,7 +570,7 @@ ERRORS = [
      "the order of the valid types varies (3.3)"),
     (only_other_reasons, "Local judges a transaction's actions in another order, and does not tell all reasons"),
     (lambda o, q, l, p: both_validation(l, p) and re.search(r'near: "\.\s*:', p.message), "Local takes a value placeholder for a name in a path"),
-    (lambda o, q, l, p: o == "BatchGetItem" and both_validation(l, p) and stage(l.message) == stage(p.message) == 10 and len(q["RequestItems"]) > 1,
+    (lambda o, q, l, p: o == "BatchGetItem" and both_validation(l, p) and stage(l.message) in (8, 10) and stage(p.message) in (8, 10) and len(q["RequestItems"]) > 1,
      "mistakes in two tables of a batch: either may be told"),
     (lambda o, q, l, p: o == "Query" and "KeyConditions" in q and mentions(l.message, ["is not valid for", "lower bound"]) and mentions(p.message, ["indexable operation", "not supported"]),
      "two key conditions are wrong: either may be told"),

@@ -170,6 +170,7 @@ TEXTS = [
     ("UpdateTable", r"No provisioned throughput specified for the global secondary index", INVALID + "ProvisionedThroughput must be specified when BillingMode is PROVISIONED for index: ", OWN_TEXTS),
     ("UpdateTable", r"Attempting to create an index which already exists", r"BillingMode is PAY_PER_REQUEST$", "billing is judged first (2.3)"),
     (None, r"(Invalid key order|Too many hash keys)", INVALID + "All HASH key attributes must precede RANGE key attributes", OWN_TEXTS),
+    ("CreateTable", r"Cannot have two attributes with the same name", r"^ValidationException: ", "spare definitions are judged last (2.3)"),
     ("GetShardIterator", r"Invalid SequenceNumber$", INVALID + "SequenceNumber cannot be null$", OWN_TEXTS),
     ("GetShardIterator", r"Shard does not exist$", r"Requested resource not found: Shard does not exist", OWN_TEXTS),
 ]
