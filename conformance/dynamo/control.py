@@ -8,7 +8,7 @@ import compare
 import values
 
 # A table that requests get when their name is changed; it goes with its world.
-OTHER = "control.other"
+OTHER = "other"
 # Local now and then never finishes deleting an index.
 STUCK = "stuck"
 LABELS = ["alpha", "beta", "gamma", "delta"]
@@ -132,7 +132,7 @@ def objects(node, found):
     return found
 
 
-def mutate(r, request):
+def mutate(r, request, other):
     """Breaks a request in one place. What Local answers with 500 (wrong JSON types) is in the recorded scenarios instead."""
     request = copy.deepcopy(request)
     form = r.choice(["drop", "drop", "double", "shuffle", "word", "word", "empty", "name", "extra"])
@@ -160,7 +160,7 @@ def mutate(r, request):
                      "AttributeName": ["pk", "sk", "l0", "g1", "other"], "IndexName": ["gsi0", "lsi0", "ab", "a b", "x" * 256]}
             target[name] = r.choice(known.get(name, [target[name]]))
     elif form == "name":
-        request["TableName"] = r.choice(["ab", "a b", "x" * 256, OTHER, "tab/le"])
+        request["TableName"] = r.choice(["ab", "a b", "x" * 256, other, "tab/le"])
     elif form == "extra" and "AttributeDefinitions" in request:
         request["AttributeDefinitions"].append({"AttributeName": r.choice(["spare", "pk", "a"]), "AttributeType": r.choice("SNB")})
     return request
@@ -192,6 +192,7 @@ class Desk:
     def __init__(self, run, r, prefix):
         self.run, self.r = run, r
         self.names = [f"{prefix}{label}" for label in LABELS]
+        self.other = f"{prefix}{OTHER}"
         # Name of a table -> a pair of descriptions, as both servers last told them.
         self.tables = {}
         # Pairs of stream ARNs, shards, sequence numbers and iterators.
@@ -229,13 +230,13 @@ class Desk:
         name = self.name()
         operation, request = create(self.r, name)
         if self.r.random() < 0.5:
-            request = mutate(self.r, request)
+            request = mutate(self.r, request, self.other)
         self.changed(operation, request)
 
     def do_update(self):
         operation, request = update(self.r, self.name())
         if self.r.random() < 0.3:
-            request = mutate(self.r, request)
+            request = mutate(self.r, request, self.other)
         self.changed(operation, request)
 
     def changed(self, operation, request):
@@ -293,6 +294,8 @@ class Desk:
 
     def do_list(self):
         r, request = self.r, {}
+        if not self.run.alone:
+            return
         if r.random() < 0.7:
             request["Limit"] = r.choice([1, 2, 3, 100, 0, 101])
         if r.random() < 0.5:
@@ -395,5 +398,5 @@ class Desk:
             self.iterators.append((arns, following, latest))
 
     def end(self):
-        for name in list(self.names) + [OTHER]:
+        for name in list(self.names) + [self.other]:
             self.drop(name)

@@ -30,12 +30,16 @@ def accepted(rules, operation, request, local, partita):
     """One of them did it, the other did not; says why that may be."""
     if operation == "CreateTable" and local.message == "Cannot have two attributes with the same name" and projects_twice(request):
         return rules.explained("Local refuses an attribute that an index projects twice")
-    if operation == "UpdateTable" and local.status == 500:
-        return rules.explained("Local fails with 500 where the service refuses the request (section 8, malformed input)")
+    if operation in ("CreateTable", "UpdateTable") and local.status == 500:
+        return rules.explained("Local fails with 500 (section 8, malformed input)")
+    if operation == "CreateTable" and local.error is None and "Some AttributeDefinitions are not used" in partita.message:
+        return rules.explained("Local overlooks a definition that no key uses now and then")
     if operation == "UpdateTable" and local.message == "Cannot change IOPS and Streams at the same time.":
         return rules.explained("Local does not change throughput and stream at once")
     if operation == "UpdateTable" and local.error is None and constraints.are_true(request, partita.message):
         return rules.explained("Local ignores throughput of an index of a table on demand (section 8)")
+    if operation == "UpdateTable" and local.error is None and "Some index key attribute" in partita.message:
+        return rules.explained("keys of a new index must be declared in the request, also those that the table knows (2.3)")
     if operation == "GetRecords" and local.error == "TrimmedDataAccessException":
         return rules.explained("Local trims the stream of a table that was deleted")
     if operation == "UpdateTable" and local.message == "Nothing to update" and set(request) <= {"TableName", "TableClass", "DeletionProtectionEnabled"}:
@@ -163,6 +167,10 @@ TEXTS = [
     ("UpdateTable", r"Invalid global secondary index name", INVALID + "One of ProvisionedThroughput, OnDemandThroughput, WarmThroughput must be specified", "what is wrong with the request is told before the index is looked for"),
     ("CreateTable", r"Local Secondary indices must have the same hash key", INVALID + "Index KeySchema does not have the same leading hash key", OWN_TEXTS),
     ("UpdateTable", r"invalid attribute, SchemaElement redefined", r"^ValidationException: ", "a name that the table knows keeps its type (2.3)"),
+    ("UpdateTable", r"No provisioned throughput specified for the global secondary index", INVALID + "ProvisionedThroughput must be specified when BillingMode is PROVISIONED for index: ", OWN_TEXTS),
+    ("UpdateTable", r"Attempting to create an index which already exists", r"BillingMode is PAY_PER_REQUEST$", "billing is judged first (2.3)"),
+    (None, r"(Invalid key order|Too many hash keys)", INVALID + "All HASH key attributes must precede RANGE key attributes", OWN_TEXTS),
+    ("CreateTable", r"Cannot have two attributes with the same name", r"^ValidationException: ", "spare definitions are judged last (2.3)"),
     ("GetShardIterator", r"Invalid SequenceNumber$", INVALID + "SequenceNumber cannot be null$", OWN_TEXTS),
     ("GetShardIterator", r"Shard does not exist$", r"Requested resource not found: Shard does not exist", OWN_TEXTS),
 ]

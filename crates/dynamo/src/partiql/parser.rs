@@ -327,7 +327,8 @@ impl<'a> Parser<'a> {
             let value = self.literal()?;
             self.expect(")")?;
             if of != path {
-                let text = format!("The first operand of {function} must be the path that is set");
+                let function = function.to_uppercase();
+                let text = format!("The first argument to {function} must equal the assignment value");
                 return Err(ApiError::validation(text));
             }
             return Ok(if add { Action::Add(path, value) } else { Action::Delete(path, value) });

@@ -397,12 +397,11 @@ fn start_of_query(
             return Err(Rule::StartKeyOneRow.refuse(&[]));
         }
     }
-    // A key that is wrong in both ways is told by its sort key.
-    if !slice.contains(&place.clustering) {
-        return Err(Rule::StartKeyPredicate.refuse(&[]));
-    }
     if *partitions != Partitions::One(place.key.clone()) {
         return Err(Rule::StartKeyOutside.refuse(&[]));
+    }
+    if !slice.contains(&place.clustering) {
+        return Err(Rule::StartKeyPredicate.refuse(&[]));
     }
     Ok(place)
 }

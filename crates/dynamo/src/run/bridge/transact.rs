@@ -73,7 +73,7 @@ impl<S: Store> Dynamo<S> {
         let mut seen = HashSet::new();
         for (table, action) in tables.iter().zip(all) {
             let key = action.change.key(&table.definition);
-            let outcome = check(table, action).map_err(|error| Refused::Invalid(error));
+            let outcome = check(table, action).map_err(Refused::Invalid);
             if outcome.is_ok()
                 && !seen.insert((table.id, layout::item_place(&table.definition.key_of_request(&key)?)?))
             {
