@@ -34,6 +34,8 @@ fn format(catalogue: &Catalogue) -> u32 {
         t.is_checked()
             || t.compact.is_some()
             || t.bucketing().is_some()
+            || t.rebucketing().is_some()
+            || !options.former.is_empty()
             || !options.partition_limit.is_empty()
     };
     if catalogue.keyspaces.values().any(|keyspace| is_new_place(keyspace))

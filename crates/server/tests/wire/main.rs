@@ -13,6 +13,7 @@ mod logins;
 mod partitions;
 mod patterns;
 mod prepared;
+mod rebucketing;
 mod traces;
 mod transactions;
 mod values;
