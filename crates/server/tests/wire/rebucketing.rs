@@ -6,10 +6,15 @@
 use crate::bench::{Answer, Bench, Client, Reply};
 use cql_wire::ValueList;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 const CLIENTS: i64 = 4;
 const DAY: i64 = 86_400_000;
+/// All hash buckets of an entity are known to a deletion, also those that are empty: so timestamps alone decide.
+const HASHED: [&str; 4] =
+    ["{'by': 'at', 'into': 5}", "{}", "{'by': 'id', 'into': 2}", "{'by': 'at', 'into': 3}"];
+/// Changes of the plan of a small table.
+const TURNS: usize = 12;
 const PLANS: [&str; 6] = [
     "{'by': 'at', 'every': '1d'}",
     "{'by': 'id', 'into': 5}",
@@ -18,6 +23,15 @@ const PLANS: [&str; 6] = [
     "{'by': 'at', 'every': '1w', 'hash': 'id', 'into': 3}",
     "{'by': 'id', 'into': 2}",
 ];
+
+/// Clients work until this is gone, also when the test fails.
+struct Until<'a>(&'a AtomicBool);
+
+impl Drop for Until<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
 
 /// What a client knows of its entities: entity, day and id, to the value.
 type Known = BTreeMap<(i64, i64, i64), i64>;
@@ -32,26 +46,14 @@ fn rows_move_while_clients_on_several_shards_write() {
     let ended = AtomicBool::new(false);
     let (bench, over) = (&bench, &ended);
     let counted: i64 = std::thread::scope(|scope| {
+        let until = Until(over);
         let clients: Vec<_> =
             (1..=CLIENTS).map(|number| scope.spawn(move || work(bench, number, over))).collect();
         for plan in PLANS {
             client.run(&format!("ALTER TABLE k.t WITH bucketing = {plan}"));
-            // Until nothing is left to do.
-            while client
-                .rows("SELECT state FROM system_views.jobs")
-                .texts()
-                .iter()
-                .any(|state| state != "done")
-            {
-                let reply = client.rows("SELECT error FROM system_views.jobs");
-                assert!(
-                    reply.texts().iter().all(|error| error == "null" || error.is_empty()),
-                    "{:?}",
-                    reply.texts()
-                );
-            }
+            finish(&mut client);
         }
-        ended.store(true, Ordering::Relaxed);
+        drop(until);
         clients.into_iter().map(|client| client.join().unwrap()).sum()
     });
     let last = numbers(&client.rows("SELECT v FROM k.t WHERE k = 0"));
@@ -104,6 +106,95 @@ fn work(bench: &Bench, number: i64, ended: &AtomicBool) -> i64 {
     }
     (0..3).for_each(|k| compare(&mut client, number * 10 + k, &known));
     counted
+}
+
+/// What somebody has done at a timestamp that decides: a row with a value, or a range of rows that is gone.
+enum Did {
+    Wrote { at: i64, v: i64 },
+    Deleted { from: i64, until: i64 },
+}
+
+/// Six clients on the same few rows, through many turns of a small table: the timestamps say what must be left.
+#[test]
+fn the_highest_timestamp_wins_at_every_turn() {
+    let bench = Bench::start(|config| config.shards = 3);
+    let mut client = Client::connect(&bench);
+    client.run("CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}");
+    client.run("CREATE TABLE k.t (k bigint, at timestamp, id bigint, v bigint, PRIMARY KEY (k, at, id))");
+    client.run("INSERT INTO k.t (k, at, id, v) VALUES (0, 0, 0, 0)");
+    let (ended, stamps) = (AtomicBool::new(false), AtomicI64::new(1));
+    let (bench, over, stamps) = (&bench, &ended, &stamps);
+    let outcomes: Vec<(i64, Vec<(i64, Did)>)> = std::thread::scope(|scope| {
+        let until = Until(over);
+        let clients: Vec<_> =
+            (1..=6).map(|number| scope.spawn(move || struggle(bench, number, stamps, over))).collect();
+        for plan in HASHED.iter().cycle().take(TURNS) {
+            client.run(&format!("ALTER TABLE k.t WITH bucketing = {plan}"));
+            finish(&mut client);
+        }
+        drop(until);
+        clients.into_iter().map(|client| client.join().unwrap()).collect()
+    });
+    let counted: i64 = outcomes.iter().map(|(counted, _)| counted).sum();
+    assert_eq!(numbers(&client.rows("SELECT v FROM k.t WHERE k = 0")), [counted]);
+    let did: BTreeMap<i64, Did> = outcomes.into_iter().flat_map(|(_, did)| did).collect();
+    let operations = did.len();
+    let mut rows: BTreeMap<i64, i64> = BTreeMap::new();
+    for did in did.into_values() {
+        match did {
+            Did::Wrote { at, v } => drop(rows.insert(at, v)),
+            Did::Deleted { from, until } => rows.retain(|at, _| !(from..until).contains(at)),
+        }
+    }
+    let expected: Vec<i64> = rows.into_iter().flat_map(|(at, v)| [at * DAY, v]).collect();
+    assert_eq!(numbers(&client.rows("SELECT at, v FROM k.t WHERE k = 1")), expected);
+    println!("{operations} operations, {counted} conditions held, {TURNS} turns");
+}
+
+/// Half of the clients write rows with timestamps that may be old by then, the others delete ranges; all count up.
+fn struggle(bench: &Bench, number: i64, stamps: &AtomicI64, ended: &AtomicBool) -> (i64, Vec<(i64, Did)>) {
+    let mut client = Client::connect(bench);
+    let (mut counted, mut did, mut kept) = (0, Vec::new(), None);
+    while !ended.load(Ordering::Relaxed) {
+        let fresh = stamps.fetch_add(1, Ordering::Relaxed);
+        // Every other timestamp is used when there are newer ones.
+        let stamp = match kept.take() {
+            None => {
+                kept = Some(fresh);
+                stamps.fetch_add(1, Ordering::Relaxed)
+            }
+            Some(old) => old,
+        };
+        let at = (stamp * 7 + number) % 200;
+        match (number % 2, stamp % 5) {
+            (_, 0) => counted += count_up(&mut client),
+            (0, _) => {
+                let day = at * DAY;
+                let insert = format!(
+                    "INSERT INTO k.t (k, at, id, v) VALUES (1, {day}, 0, {stamp}) USING TIMESTAMP {stamp}"
+                );
+                patiently(&mut client, &insert);
+                did.push((stamp, Did::Wrote { at, v: stamp }));
+            }
+            _ => {
+                let (from, until) = (at * DAY, (at + 40) * DAY);
+                let delete = format!(
+                    "DELETE FROM k.t USING TIMESTAMP {stamp} WHERE k = 1 AND at >= {from} AND at < {until}"
+                );
+                patiently(&mut client, &delete);
+                did.push((stamp, Did::Deleted { from: at, until: at + 40 }));
+            }
+        }
+    }
+    (counted, did)
+}
+
+/// Waits until no job is left, and none has failed.
+fn finish(client: &mut Client) {
+    while client.rows("SELECT state FROM system_views.jobs").texts().iter().any(|state| state != "done") {
+        let reply = client.rows("SELECT error FROM system_views.jobs");
+        assert!(reply.texts().iter().all(|error| error == "null" || error.is_empty()), "{:?}", reply.texts());
+    }
 }
 
 /// One row for all: read it, and add one if it is still so.
