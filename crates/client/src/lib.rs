@@ -3,6 +3,9 @@
 //! For commands that ask a server and for the conformance harness; no part of the embedding library.
 
 pub mod column_type;
+mod pipeline;
+
+pub use pipeline::{Page, REQUESTS_MAX, Refusal};
 
 use cql_wire::{
     ClientCodec, ColumnSpec, Prefix, Protocol, QueryParams, Request, Response, Rows, StartupOptions, Version,

@@ -92,7 +92,8 @@ pub async fn execute<S: Store>(
         }
         JobPlan::Check { keyspace, name, repair } => {
             let place = (keyspace.as_str(), name.as_str());
-            let report = check::run(&dialect.shared, &dialect.store, place, *repair, now_micros).await?;
+            let report =
+                check::run(&dialect.shared, &dialect.store, place, *repair, now_micros, None).await?;
             Ok(Some(rows(&dialect.catalogue().1, keyspace, name, &report)))
         }
     }

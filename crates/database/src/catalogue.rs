@@ -214,6 +214,13 @@ struct Computed {
 impl Computed {
     fn new(applied: Applied, before: &Catalogue, host_id: [u8; 16]) -> Result<Computed, QueryError> {
         let after = &applied.catalogue;
+        // The other half of the check at start: what is stored can be opened. A schema that passes every rule of its statement and
+        // not this one is a fault of ours, and must be one now, not when the server is started the next time.
+        after.check().map_err(|what| {
+            QueryError::Store(store::StoreError::Invalid(format!(
+                "this change would make a schema that cannot be opened again: {what}"
+            )))
+        })?;
         let stored = match after == before {
             true => None,
             false => Some((after.to_json_of_node(Some(host_id)), table_configs(after)?)),

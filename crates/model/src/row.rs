@@ -216,8 +216,32 @@ impl<'a> RowView<'a> {
             || Cells { rest, base: self.base, column: 0, marker }.any(|c| c.live_value(now_seconds).is_some())
     }
 
+    /// Whether the image is what a plain INSERT leaves: a marker and cells that all are as old as the row, live for ever and
+    /// without paths. `false` may also mean that a value is long: then look at the cells.
+    #[inline]
+    pub fn is_uniform(&self) -> bool {
+        let [HAS_MARKER, rest @ ..] = self.body else { return false };
+        let mut rest = rest;
+        while let [delta, 0, length, tail @ ..] = rest {
+            if (*delta | *length) >= 0x80 {
+                return false;
+            }
+            let Some(behind) = tail.get(usize::from(*length)..) else { return false };
+            rest = behind;
+        }
+        rest.is_empty()
+    }
+
     /// From this second on nothing of the row is live; [`NEVER`] when something in it does not expire.
+    #[inline]
     pub fn dead_from(&self) -> u32 {
+        if let [HAS_MARKER, ..] = self.body {
+            return NEVER;
+        }
+        self.dead_from_parts()
+    }
+
+    fn dead_from_parts(&self) -> u32 {
         let Some((header, rest)) = self.header() else { return 0 };
         let mut latest = match header.marker {
             None => 0,
@@ -279,9 +303,27 @@ impl<'a> Cells<'a> {
         Some((self.column, value))
     }
 
+    /// Whether all cells were given.
+    #[inline]
+    pub fn is_done(&self) -> bool {
+        self.rest.is_empty()
+    }
+
     /// The cell that [`Cells::next_plain`] gave, in full.
+    #[inline]
     pub fn of_plain(&self, column: ColumnId, value: &'a [u8]) -> Cell<'a> {
         Cell { column, path: None, timestamp: self.base, state: CellState::Live(value) }
+    }
+
+    fn next_of_any_form(&mut self) -> Option<Cell<'a>> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let cell = self.take_cell();
+        if cell.is_none() {
+            self.rest = &[];
+        }
+        cell
     }
 
     #[inline]
@@ -331,14 +373,10 @@ impl<'a> Iterator for Cells<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Cell<'a>> {
-        if self.rest.is_empty() {
-            return None;
+        if let Some((column, value)) = self.next_plain() {
+            return Some(self.of_plain(column, value));
         }
-        let cell = self.take_cell();
-        if cell.is_none() {
-            self.rest = &[];
-        }
-        cell
+        self.next_of_any_form()
     }
 }
 

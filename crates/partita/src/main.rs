@@ -34,6 +34,12 @@ enum Command {
     Keys(commands::keys::KeysOptions),
     /// Write the items of a DynamoDB table to files, or files into a table.
     Dynamo(commands::dynamo::DynamoOptions),
+    /// Write the rows of a table to files, CSV or JSON, from any CQL server.
+    Unload(commands::transfer::UnloadOptions),
+    /// Write the rows of files, CSV or JSON, into a table of any CQL server.
+    Load(commands::transfer::LoadOptions),
+    /// Copy keyspaces from one CQL server to another, with the time and expiry of every value, and compare.
+    Migrate(commands::transfer::MigrateOptions),
     /// Review CQL files, or tables of DynamoDB with their operations: which keys will hurt, which queries they cannot answer. Exit 1 on errors.
     Review(commands::review::ReviewOptions),
     /// The review as a language server over standard input and output, for editors.
@@ -59,6 +65,9 @@ fn main() -> ExitCode {
         Command::Verify(options) => commands::verify::run(options),
         Command::Keys(options) => commands::keys::run(options),
         Command::Dynamo(options) => commands::dynamo::run(options),
+        Command::Unload(options) => commands::transfer::unload(&options),
+        Command::Load(options) => commands::transfer::load(&options),
+        Command::Migrate(options) => commands::transfer::migrate(&options),
         Command::Review(options) => commands::review::run(options),
         Command::Lsp => commands::lsp::run(),
         Command::Design(options) => commands::design::run(options),

@@ -9,9 +9,13 @@ use server::config::{
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The file that is read when it exists and no other is named.
 const DEFAULT_FILE: &str = "partita.toml";
+
+/// Copies are compared with their tables once a week unless somebody says otherwise.
+const CHECK_COPIES_DAYS: u32 = 7;
 
 /// Where data lives unless somebody says otherwise.
 const DEFAULT_DATA: &str = "partita-data";
@@ -95,6 +99,9 @@ pub struct ServeOptions {
     /// Where findings are sent as they begin, as a POST of JSON: http://host:port/path [default: nowhere]
     #[arg(long, env = "PARTITA_ALERTS_URL", value_name = "URL")]
     alerts_url: Option<String>,
+    /// How often every index, view and projection is compared with its table, in days; 0: only when somebody says CHECK PROJECTION [default: 7]
+    #[arg(long, env = "PARTITA_CHECK_COPIES_DAYS", value_name = "DAYS")]
+    check_copies_days: Option<u32>,
     /// Certificate chain (PEM); with --tls-key, CQL clients must use TLS
     #[arg(long, env = "PARTITA_TLS_CERT", value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
@@ -251,6 +258,10 @@ impl ServeOptions {
             tls: merged.tls(),
             audit: merged.audit(auth)?,
             alerts: merged.alerts_url.as_deref().map(server::alerts::Target::parse).transpose()?,
+            check_copies_every: match merged.check_copies_days.unwrap_or(CHECK_COPIES_DAYS) {
+                0 => None,
+                days => Some(Duration::from_secs(u64::from(days) * 86_400)),
+            },
             cluster_name: merged.cluster_name.clone().unwrap_or_else(|| "Partita".into()),
             data_center: merged.datacenter.clone().unwrap_or_else(|| "datacenter1".into()),
             rack: merged.rack.clone().unwrap_or_else(|| "rack1".into()),
@@ -315,6 +326,7 @@ impl ServeOptions {
             ("cql-shard-aware", self.cql_shard_aware.is_some()),
             ("audit", self.audit.is_some()),
             ("alerts-url", self.alerts_url.is_some()),
+            ("check-copies-days", self.check_copies_days.is_some()),
         ];
         if let Some((name, _)) = meaningless.iter().find(|(_, given)| *given) {
             return Err(format!(
@@ -453,6 +465,7 @@ impl ServeOptions {
             audit_file_mib: self.audit_file_mib.or(file.audit_file_mib),
             audit_files: self.audit_files.or(file.audit_files),
             alerts_url: self.alerts_url.or(file.alerts_url),
+            check_copies_days: self.check_copies_days.or(file.check_copies_days),
             tls_cert: self.tls_cert.or(file.tls_cert),
             tls_key: self.tls_key.or(file.tls_key),
             tls_client_ca: self.tls_client_ca.or(file.tls_client_ca),

@@ -162,7 +162,9 @@ fn check_view(keyspace: &Keyspace, table: &Table, view: &View) -> Result<(), Str
     }
     let in_base = |column: &&Column| base.primary_key().any(|key| key.id == column.id);
     let added = table.primary_key().filter(|column| !in_base(column)).count();
-    if added > 1 || base.is_counter() || table.has_statics() || !table.indexes.is_empty() {
+    // A projection may have any columns in its key.
+    let is_wide = added > 1 && view.projection.is_none();
+    if is_wide || base.is_counter() || table.has_statics() || !table.indexes.is_empty() {
         return Err("a materialized view cannot be made like this".into());
     }
     let known = |name: &std::sync::Arc<str>| base.column(name).is_some();

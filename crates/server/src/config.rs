@@ -24,6 +24,8 @@ pub struct Config {
     pub audit: Option<crate::audit::Settings>,
     /// Where findings are sent.
     pub alerts: Option<crate::alerts::Target>,
+    /// How often indexes, views and projections are compared with their tables; `None`: when somebody asks.
+    pub check_copies_every: Option<Duration>,
     pub cluster_name: String,
     /// What clients see as this node's place; keyspaces with `NetworkTopologyStrategy` name the data center.
     pub data_center: String,
@@ -50,6 +52,7 @@ impl Config {
             tls: None,
             audit: None,
             alerts: None,
+            check_copies_every: None,
             cluster_name: "Partita".into(),
             data_center: "datacenter1".into(),
             rack: "rack1".into(),

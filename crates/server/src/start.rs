@@ -12,6 +12,7 @@ use cql::SchemaReview;
 use cql::session::Dialect;
 use cql::system::{NodeInfo, SystemTables};
 use database::builds::keep_built;
+use database::check::keep_checked;
 use database::ids::ShardIds;
 use database::retention::keep_dropping;
 use engine::{Engine, EngineOptions};
@@ -324,6 +325,7 @@ async fn run_shard(
     let dynamo_keys = Default::default();
     let shard = Rc::new(Shard { index, dialect, ids, cql, dynamo, dynamo_keys, shared });
     let outcome = if index == 0 { bootstrap(&shard).await } else { Ok(()) };
+    tokio::task::spawn_local(cql_listener::run_errands(shard.clone()));
     tokio::task::spawn_local(pulse::beat(shard.clone()));
     tokio::task::spawn_local(pulse::show_heat(shard.clone()));
     // The starter waits for exactly one message per shard; if it is gone, so is the server.
@@ -338,6 +340,10 @@ async fn run_shard(
         });
         let (catalogue, store) = (shard.shared.catalogue.clone(), shard.dialect.store.clone());
         tokio::task::spawn_local(keep_built(catalogue.clone(), store.clone(), shard.ids.clone()));
+        if let Some(every) = shard.shared.config.check_copies_every {
+            let (catalogue, store, ids) = (catalogue.clone(), store.clone(), shard.ids.clone());
+            tokio::task::spawn_local(keep_checked(catalogue, store, ids, every));
+        }
         tokio::task::spawn_local(keep_dropping(catalogue, store, shard.ids.clone()));
         tokio::task::spawn_local(crate::dynamo::keep_indexes(shard.clone()));
         tokio::task::spawn_local(crate::dynamo::keep_swept(shard.clone()));

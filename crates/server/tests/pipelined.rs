@@ -228,3 +228,68 @@ fn batches_and_mistakes_are_answered_in_place() {
     assert_eq!(short.get(&0), Some(&0x2200));
     server.stop().unwrap();
 }
+
+/// Reads that another shard executes: mistakes, rows of every size, and a table that changes between two of them.
+#[test]
+fn reads_of_other_shards_are_answered_like_those_at_home() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = start(3, Durability::Periodic, &dir);
+    let mut client = Client::connect(&server);
+    setup(&mut client);
+    client.query("CREATE TABLE p.w (a int, b text, c int, v blob, PRIMARY KEY ((a, b), c))");
+    let insert = client.prepare("INSERT INTO p.w (a, b, c, v) VALUES (?, ?, ?, ?)");
+    let key = |n: i16| i32::from(n).to_be_bytes();
+    // Some are far larger than what a parcel of answers may hold.
+    let value = |n: i16| vec![n as u8; if n % 20 == 7 { 100_000 } else { usize::from(n.unsigned_abs()) + 1 }];
+    let rows = (0..200).map(|n| {
+        let (key, value) = (key(n), value(n));
+        execute(
+            n,
+            &insert,
+            &[Value::Bytes(&key), Value::Bytes(b"b"), Value::Bytes(&key), Value::Bytes(&value)],
+        )
+    });
+    assert!(client.pipeline(rows, is_void).values().all(|void| *void));
+    let select = client.prepare("SELECT v FROM p.w WHERE a = ? AND b = ? AND c = ?");
+    let reads = |id: &[u8]| -> Vec<Vec<u8>> {
+        let values = |n| [key(n).to_vec(), b"b".to_vec(), key(n).to_vec()];
+        let frame = |n| execute(n, id, &values(n).each_ref().map(|value| Value::Bytes(value)));
+        (0..200).map(frame).collect()
+    };
+    // The first round finds out how large answers are; the others travel.
+    for _ in 0..3 {
+        let read = client.pipeline(reads(&select).into_iter(), first_cell);
+        assert!(read.len() == 200 && read.iter().all(|(n, v)| v.as_ref() == Some(&value(*n))));
+    }
+    // Rows that are not there, values of the wrong type, too few of them, no key.
+    let seen = |response: Response<'_>| match response {
+        Response::Error(error) => i64::from(error.kind.code()),
+        Response::Rows(rows) => rows.iter_cells().count() as i64,
+        other => panic!("{other:?}"),
+    };
+    let mistakes = (0..200).map(|n| {
+        let (good, missing) = (key(n), key(n + 1));
+        let (good, missing, text) = (Value::Bytes(&good), Value::Bytes(&missing), Value::Bytes(b"b"));
+        match n % 5 {
+            0 => execute(n, &select, &[good, text, missing]),
+            1 => execute(n, &select, &[good, text, Value::Bytes(b"not an int")]),
+            2 => execute(n, &select, &[good, text]),
+            3 => execute(n, &select, &[good, Value::Null, good]),
+            _ => execute(n, &select, &[Value::Bytes(b"no"), text, good]),
+        }
+    });
+    let expected = [0, 0x2200, 0x2200, 0x2200, 0x2200];
+    for (n, seen) in client.pipeline(mistakes, seen) {
+        assert_eq!(seen, expected[usize::from(n.unsigned_abs()) % 5], "{n}");
+    }
+    client.query("ALTER TABLE p.w ADD extra int");
+    let codes = client.pipeline(reads(&select).into_iter(), seen);
+    assert!(codes.values().all(|code| *code == 0x2500), "all are to be prepared again");
+    let select = client.prepare("SELECT v FROM p.w WHERE a = ? AND b = ? AND c = ?");
+    let read = client.pipeline(reads(&select).into_iter(), first_cell);
+    assert!(read.iter().all(|(n, v)| v.as_ref() == Some(&value(*n))));
+    client.query("DROP TABLE p.w");
+    let codes = client.pipeline(reads(&select).into_iter(), seen);
+    assert!(codes.values().all(|code| *code == 0x2500), "all are to be prepared again");
+    server.stop().unwrap();
+}

@@ -2,6 +2,7 @@
 
 use super::build_tests::{Event, World, with_rows};
 use crate::session::Response;
+use database::check::Schedule;
 use database::jobs::{State, checkpoint::Checkpoints};
 use model::deletion::{Deletion, Marker};
 use model::key::PartitionKey;
@@ -261,4 +262,64 @@ fn drift_of_an_index_is_found_and_mended() {
     let [.., repaired] = world.check("REPAIR PROJECTION by_owner");
     assert_eq!(repaired, 11);
     assert_eq!(world.check("CHECK PROJECTION by_owner"), [0, 0, 0, 0]);
+}
+
+#[test]
+fn copies_are_checked_by_themselves_and_a_restart_remembers_it() {
+    const DAY: i64 = 86_400_000_000;
+    let week = std::time::Duration::from_secs(7 * 86_400);
+    let world = tasks();
+    world.run("CREATE INDEX by_owner ON tasks (owner)");
+    world.run(PROJECTION);
+    world.resume().unwrap();
+    let due = |world: &World, schedule: &mut Schedule, now: i64| {
+        let due = schedule.check_due(&world.dialect.shared, &world.store, now, week);
+        super::tests::block_on(due).unwrap()
+    };
+    let mut schedule = Schedule::default();
+    let start = 100 * DAY;
+    assert_eq!(due(&world, &mut schedule, start), 0, "new copies are left alone for a week");
+    assert_eq!(due(&world, &mut schedule, start + 6 * DAY), 0);
+    assert_eq!(due(&world, &mut schedule, start + 7 * DAY), 2);
+    assert_eq!(due(&world, &mut schedule, start + 8 * DAY), 0);
+    // Drift is found by itself.
+    world.damage(view_row(&world, "open_by_owner", &[b"eve", &0i32.to_be_bytes()], 77, |row| {
+        row.begin(2, Some(Marker::new(2)), Deletion::NONE);
+    }));
+    assert_eq!(due(&world, &mut schedule, start + 14 * DAY), 2);
+    let id = world.id("open_by_owner");
+    let check = world.dialect.shared.jobs().last_check(id).unwrap();
+    assert_eq!((check.at_micros, check.missing, check.extra, check.stale), (start + 14 * DAY, 0, 1, 0));
+
+    let again = World::open(world.store.clone());
+    let mut schedule = Schedule::default();
+    assert_eq!(due(&again, &mut schedule, start + 20 * DAY), 0, "the last check is stored");
+    assert_eq!(again.dialect.shared.jobs().last_check(id), Some(check));
+    again.run("DROP PROJECTION open_by_owner");
+    assert_eq!(due(&again, &mut schedule, start + 21 * DAY), 1);
+}
+
+/// Every shape of a projection survives a restart: what CREATE allows, opening must allow.
+#[test]
+fn projections_of_every_shape_open_again() {
+    let world = tasks();
+    for (at, select) in [
+        "SELECT * PRIMARY KEY ((owner, urgency), id)",
+        "SELECT title WHERE done = false AND urgency > 1 PRIMARY KEY ((owner, urgency, title), id)",
+        "SELECT * PRIMARY KEY (owner, urgency, title, id)",
+        "SELECT owner PRIMARY KEY (id)",
+    ]
+    .iter()
+    .enumerate()
+    {
+        world.run(&format!("CREATE PROJECTION p{at} ON tasks AS {select}"));
+    }
+    world.run("CREATE MATERIALIZED VIEW v AS SELECT * FROM tasks WHERE owner IS NOT NULL AND id IS NOT NULL PRIMARY KEY (owner, id)");
+    world.resume().unwrap();
+    let again = World::open(world.store.clone());
+    again.run("INSERT INTO tasks (id, owner, urgency, done, title) VALUES (500, 'zoe', 2, false, 'x')");
+    for name in ["p0", "p1", "p2", "p3", "v"] {
+        assert_eq!(again.check(&format!("CHECK PROJECTION {name}")), [0; 4], "{name}");
+    }
+    assert_eq!(again.rows("SELECT * FROM p1 WHERE owner = 'zoe' AND urgency = 2 AND title = 'x'"), 1);
 }

@@ -10,8 +10,11 @@
 //! Does not use the code that keeps copies in step while writing, only the rules of what a row makes.
 
 mod index;
+mod keep;
 mod rows;
 mod view;
+
+pub use keep::{Schedule, keep_checked};
 
 use crate::catalogue::SharedCatalogue;
 use crate::jobs::{Job, Kind, State, Subject};
@@ -123,13 +126,14 @@ pub fn base_of(catalogue: &Catalogue, keyspace: &str, name: &str) -> Option<Arc<
     find(catalogue, keyspace, name).map(|(base, ..)| base)
 }
 
-/// Checks the copy with this name, and mends it if asked to.
+/// Checks the copy with this name, and mends it if asked to; `rows_per_second` is how fast at most.
 pub async fn run<S: Store>(
     shared: &SharedCatalogue,
     store: &S,
     (keyspace, name): (&str, &str),
     repair: bool,
     now_micros: i64,
+    rows_per_second: Option<u32>,
 ) -> Result<Report, QueryError> {
     let (base, id, is_view, is_built) = find(&shared.load().1, keyspace, name).ok_or_else(|| {
         QueryError::Invalid(format!("There is no index, view or projection {keyspace}.{name}"))
@@ -147,6 +151,10 @@ pub async fn run<S: Store>(
         target: name.into(),
     });
     let _ended = EndedAnyway(&job);
+    if rows_per_second.is_some() {
+        // It has just begun, so it can be told.
+        let _ = job.obey(crate::jobs::Order::Limit(rows_per_second));
+    }
     let mut check = Check {
         shared,
         store,
@@ -169,7 +177,7 @@ pub async fn run<S: Store>(
             if is_view && !check.report.is_clean() {
                 tracing::error!(keyspace, name, missing, extra, stale, repaired, "a projection has drifted");
             }
-            shared.jobs().checked(id, now_micros, &check.report);
+            keep::note(shared, store, id, now_micros, &check.report).await?;
             Ok(check.report)
         }
         Err(error) => {

@@ -3,6 +3,7 @@
 //! A checkpoint is a mutation, so it can be part of the commit that it describes: after a crash the stored position is exactly
 //! what was committed. A database whose catalogue has no such table stores nothing, and its builds begin anew.
 
+use super::LastCheck;
 use model::deletion::{Deletion, Marker};
 use model::key::PartitionKey;
 use model::row::{ColumnId, RowView, RowWriter};
@@ -11,6 +12,9 @@ use store::{Flow, Mutation, Partitions, Position, Read, Sink, Slice, Store, Stor
 
 const KEYSPACE: &str = "system_distributed";
 const TABLE: &str = "jobs";
+
+/// What the last check of a copy has found is stored as if it were a job, with the copy's number behind this one: no job has it.
+const CHECKS_FROM: u64 = 1 << 48;
 
 /// What is stored of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,6 +49,35 @@ impl Checkpoints {
         })
     }
 
+    /// Stores what the last check of a copy has found: when in `rows`, the rest in `position`.
+    pub fn save_check(&self, copy: u32, check: &LastCheck, timestamp: i64) -> Option<Mutation> {
+        let found = [check.missing, check.extra, check.stale].map(u64::to_be_bytes).concat();
+        let mut cells = [(self.position, found), (self.rows, check.at_micros.to_be_bytes().to_vec())];
+        cells.sort_by_key(|(column, _)| *column);
+        let mut row = RowWriter::new();
+        row.begin(timestamp, Some(Marker::new(timestamp)), Deletion::NONE);
+        cells.iter().for_each(|(column, value)| row.live(*column, value));
+        let mut mutation = Mutation::new(self.table, key(CHECKS_FROM + u64::from(copy))?);
+        mutation.row(&[], row.view());
+        Some(mutation)
+    }
+
+    pub async fn load_check<S: Store>(&self, store: &S, copy: u32) -> Result<Option<LastCheck>, StoreError> {
+        let mut found = FoundCheck { checkpoints: *self, check: None };
+        self.read(store, CHECKS_FROM + u64::from(copy), &mut found).await?;
+        Ok(found.check)
+    }
+
+    /// What [`Checkpoints::save_check`] wrote.
+    fn check_of(&self, row: RowView<'_>) -> Option<LastCheck> {
+        let value = |column: ColumnId| row.cells().find(|cell| cell.column == column)?.live_value(0);
+        let number = |bytes: &[u8]| <[u8; 8]>::try_from(bytes).ok().map(u64::from_be_bytes);
+        let (at, counts) = (number(value(self.rows)?)?, value(self.position)?);
+        let count = |place: usize| number(counts.get(8 * place..8 * place + 8)?);
+        let (missing, extra, stale) = (count(0)?, count(1)?, count(2)?);
+        Some(LastCheck { at_micros: at.cast_signed(), missing, extra, stale })
+    }
+
     /// Stores all of it over what was stored at an earlier timestamp.
     pub fn save(&self, id: u64, saved: &Saved, timestamp: i64) -> Option<Mutation> {
         let mut cells = [
@@ -71,7 +104,13 @@ impl Checkpoints {
 
     /// What is stored, and its timestamp.
     pub async fn load<S: Store>(&self, store: &S, id: u64) -> Result<Option<(Saved, i64)>, StoreError> {
-        let Some(key) = key(id) else { return Ok(None) };
+        let mut found = Found { checkpoints: *self, saved: None };
+        self.read(store, id, &mut found).await?;
+        Ok(found.saved)
+    }
+
+    async fn read<S: Store>(&self, store: &S, id: u64, sink: &mut dyn Sink) -> Result<(), StoreError> {
+        let Some(key) = key(id) else { return Ok(()) };
         let read = Read {
             table: self.table,
             partitions: Partitions::One(key),
@@ -84,9 +123,7 @@ impl Checkpoints {
             tombstone_limit: u64::MAX,
             account: Default::default(),
         };
-        let mut found = Found { checkpoints: *self, saved: None };
-        store.read(&read, &mut found).await?;
-        Ok(found.saved)
+        store.read(&read, sink).await.map(drop)
     }
 }
 
@@ -124,6 +161,30 @@ impl Sink for Found {
                 .filter(|limit| *limit > 0),
         };
         self.saved = Some((saved, row.marker().map_or(0, |marker| marker.timestamp)));
+        Flow::Continue
+    }
+
+    fn partition_end(&mut self) -> Flow {
+        Flow::Continue
+    }
+}
+
+struct FoundCheck {
+    checkpoints: Checkpoints,
+    check: Option<LastCheck>,
+}
+
+impl Sink for FoundCheck {
+    fn partition(&mut self, _: &PartitionKey) -> Flow {
+        Flow::Continue
+    }
+
+    fn static_row(&mut self, _: RowView<'_>) -> Flow {
+        Flow::Continue
+    }
+
+    fn row(&mut self, _: &[u8], row: RowView<'_>) -> Flow {
+        self.check = self.checkpoints.check_of(row);
         Flow::Continue
     }
 

@@ -361,9 +361,8 @@ impl Jobs {
         self.listed().jobs.values().map(|job| job.report()).collect()
     }
 
-    pub(crate) fn checked(&self, id: u32, at_micros: i64, report: &crate::check::Report) {
-        let &crate::check::Report { missing, extra, stale, .. } = report;
-        self.listed().checks.insert(id, LastCheck { at_micros, missing, extra, stale });
+    pub(crate) fn checked(&self, id: u32, check: LastCheck) {
+        self.listed().checks.insert(id, check);
     }
 
     pub fn last_check(&self, id: u32) -> Option<LastCheck> {

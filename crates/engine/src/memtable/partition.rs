@@ -191,6 +191,9 @@ struct NewRow<'a> {
 impl<'a> NewRow<'a> {
     #[inline]
     fn of(row: RowView<'a>) -> Option<NewRow<'a>> {
+        if row.is_uniform() {
+            return Some(NewRow { row, min: row.base(), max: row.base(), deletes: false });
+        }
         let mut new = NewRow { row, min: Timestamp::MAX, max: NO_TIMESTAMP, deletes: false };
         if row.marker().is_some() {
             (new.min, new.max) = (row.base(), row.base());

@@ -43,6 +43,7 @@ enum Origin<'a> {
 }
 
 impl<'a> Input<'a> {
+    #[inline]
     fn new(rows: RunCursor<'a>, origin: Origin<'a>) -> Input<'a> {
         Input {
             rows,
@@ -131,21 +132,24 @@ impl<'a> Input<'a> {
 /// The sources that may hold the partition, none of them read yet.
 pub(super) fn of_partition<'a>(sources: &Sources<'a>, prefix: &[u8]) -> Vec<Input<'a>> {
     let mut inputs = Vec::with_capacity(sources.memtables.len() + sources.tables.len());
+    // Each is completed where it stays: a cursor is large, and moving it costs more than what it is asked for.
     for memtable in sources.memtables {
         if let Some(partition) = memtable.partition(prefix) {
             let cursor = RunCursor::Memtable(MemtableCursor::in_partition(memtable, partition));
-            let mut input = Input::new(cursor, Origin::Memtable(memtable));
-            input.begin_memtable(memtable, partition);
-            inputs.push(input);
+            inputs.push(Input::new(cursor, Origin::Memtable(memtable)));
+            if let Some(input) = inputs.last_mut() {
+                input.begin_memtable(memtable, partition);
+            }
         }
     }
     for table in sources.tables {
         if table.may_contain(prefix) {
-            let mut cursor = table.cursor(sources.cache);
-            cursor.enter(prefix);
-            let mut input = Input::new(RunCursor::Table(cursor), Origin::Table(table, sources.cache));
-            input.begin(prefix);
-            inputs.push(input);
+            let cursor = RunCursor::Table(table.cursor(sources.cache));
+            inputs.push(Input::new(cursor, Origin::Table(table, sources.cache)));
+            if let Some(input) = inputs.last_mut() {
+                input.rows.enter(prefix);
+                input.begin(prefix);
+            }
         }
     }
     inputs

@@ -164,13 +164,21 @@ impl Shard {
         }
         let number = {
             let tables = self.tables.borrow();
-            for mutation in &mutations {
-                tables.get(&mutation.table).ok_or(StoreError::UnknownTable(mutation.table))?;
+            let incarnation_of = |mutation: &Mutation| match tables.get(&mutation.table) {
+                Some(table) => Ok(table.config.incarnation),
+                None => Err(StoreError::UnknownTable(mutation.table)),
+            };
+            // All tables are known before anything is written; most commits have one mutation.
+            let mut first = 0;
+            for (at, mutation) in mutations.iter().enumerate() {
+                let incarnation = incarnation_of(mutation)?;
+                first = if at == 0 { incarnation } else { first };
             }
             let encode = |out: &mut Vec<u8>| {
                 record::begin_commit(out, ballot);
-                for mutation in &mutations {
-                    let incarnation = tables.get(&mutation.table).map_or(0, |t| t.config.incarnation);
+                for (at, mutation) in mutations.iter().enumerate() {
+                    let incarnation =
+                        if at == 0 { first } else { incarnation_of(mutation).unwrap_or_default() };
                     record::put_mutation(out, incarnation, mutation);
                 }
                 for (incarnation, mutation) in remote.iter().flat_map(|part| &part.mutations) {

@@ -267,12 +267,16 @@ impl Block {
         }
         let suffix = &position[shared..];
         let head = head_of(suffix, 0, suffix.len());
+        let keys = self.raw.get(self.areas.keys_at as usize..).unwrap_or_default();
+        let keys_len = self.areas.payloads_at.saturating_sub(self.areas.keys_at) as usize;
         let (mut low, mut high) = (range.start, range.end);
         while low < high {
             let middle = (low + high) / 2;
-            let (start, end) = self.key_range(middle);
-            let before = match head_of(&self.raw, start, end - start).cmp(&head) {
-                Ordering::Equal => self.raw.get(start..end).unwrap_or_default() < suffix,
+            let Some(slot) = self.slots.get(middle) else { break };
+            let start = usize::from(slot.key);
+            let end = self.slots.get(middle + 1).map_or(keys_len, |next| usize::from(next.key));
+            let before = match head_of(keys, start, end - start).cmp(&head) {
+                Ordering::Equal => keys.get(start..end).unwrap_or_default() < suffix,
                 order => order.is_lt(),
             };
             if before { low = middle + 1 } else { high = middle }
@@ -303,11 +307,14 @@ fn head_of_prefix(prefix: &[u8]) -> u32 {
 fn word_at(bytes: &[u8], at: usize) -> u64 {
     match bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
         Some(word) => u64::from_be_bytes(*word),
-        None => {
-            let rest = bytes.get(at..).unwrap_or_default();
-            rest.iter().enumerate().fold(0, |word, (i, b)| word | u64::from(*b) << (56 - 8 * i))
-        }
+        None => short_word(bytes.get(at..).unwrap_or_default()),
     }
+}
+
+/// Only the last bytes of a block are so few.
+#[cold]
+fn short_word(rest: &[u8]) -> u64 {
+    rest.iter().enumerate().fold(0, |word, (i, b)| word | u64::from(*b) << (56 - 8 * i))
 }
 
 /// The first eight of `len` bytes as a number that orders as they do, padded with zeros.

@@ -73,6 +73,7 @@ impl IndexAt<'_> {
 }
 
 impl<'a> TableCursor<'a> {
+    #[inline]
     pub(super) fn new(table: &'a Table, cache: Option<&'a BlockCache>) -> TableCursor<'a> {
         TableCursor {
             table,

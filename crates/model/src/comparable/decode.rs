@@ -13,9 +13,24 @@ pub fn decode(
     bytes: &[u8],
     out: &mut Vec<u8>,
 ) -> Result<usize, MalformedKey> {
+    if let DataType::BigInt | DataType::Timestamp = data_type
+        && let Some(value) = eight_bytes(descending, bytes)
+    {
+        out.extend_from_slice(&value);
+        return Ok(1 + value.len());
+    }
     let mut reader = Reader::new(bytes, descending);
     take_component(data_type, &mut reader, out)?;
     Ok(bytes.len() - reader.rest.len())
+}
+
+/// A whole number or a time of eight bytes, which most rows are ordered by; `None`: the general way has to look.
+#[inline]
+fn eight_bytes(descending: bool, bytes: &[u8]) -> Option<[u8; 8]> {
+    let (head, _) = bytes.split_first_chunk::<9>()?;
+    let [kind, value @ ..] = *head;
+    let mask = if descending { u64::MAX } else { 0 };
+    (kind ^ mask as u8 == VALUE).then(|| (u64::from_be_bytes(value) ^ mask ^ (1 << 63)).to_be_bytes())
 }
 
 /// Length of the component at the front of `bytes`.

@@ -40,13 +40,24 @@ impl std::error::Error for JsonError {}
 impl JsonValue {
     /// Reads the first value of a text. What follows it is ignored, as Cassandra's reader does.
     pub fn parse(text: &str) -> Result<JsonValue, JsonError> {
-        let mut reader = Reader { text, at: 0 };
+        let mut reader = Reader { text, at: 0, exact: false };
         reader.value(0)
+    }
+
+    /// Reads a text that is one value. Numbers with a fraction or an exponent are strings in it, so that a decimal keeps all its
+    /// digits; [`super::from_json`] reads them as any number.
+    pub fn parse_exactly(text: &str) -> Result<JsonValue, JsonError> {
+        let mut reader = Reader { text, at: 0, exact: true };
+        let value = reader.value(0)?;
+        match text[reader.at..].trim_matches([' ', '\t', '\r', '\n']).is_empty() {
+            true => Ok(value),
+            false => reader.error("something follows the value"),
+        }
     }
 
     /// Whether the whole text is one value.
     pub fn is_document(text: &str) -> bool {
-        let mut reader = Reader { text, at: 0 };
+        let mut reader = Reader { text, at: 0, exact: false };
         reader.value(0).is_ok() && text[reader.at..].trim_matches([' ', '\t', '\r', '\n']).is_empty()
     }
 
@@ -114,6 +125,8 @@ pub fn quote_json(out: &mut String, text: &str) {
 struct Reader<'a> {
     text: &'a str,
     at: usize,
+    /// Numbers that are no integers stay text.
+    exact: bool,
 }
 
 impl Reader<'_> {
@@ -246,6 +259,9 @@ impl Reader<'_> {
             return self.error("unexpected character after a number");
         }
         let text = self.text.get(start..self.at).unwrap_or("0");
+        if fractional && self.exact {
+            return Ok(JsonValue::String(text.to_string()));
+        }
         if fractional {
             return Ok(JsonValue::Double(text.parse().unwrap_or(f64::NAN)));
         }

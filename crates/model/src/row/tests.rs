@@ -93,6 +93,28 @@ proptest! {
         prop_assert_eq!(cells, expected);
     }
 
+    /// What the short look at an image says is what the long one finds.
+    #[test]
+    fn a_uniform_row_is_as_old_as_its_base(row in row(), lasting in any::<bool>()) {
+        let mut row = row;
+        if lasting {
+            row.marker = Some(Marker::new(row.base));
+            row.deletion = Deletion::NONE;
+            row.cells.retain(|cell| cell.column != 5);
+            row.cells.iter_mut().for_each(|cell| (cell.kind, cell.timestamp) = (0, row.base));
+        }
+        let payload = row.payload();
+        let view = RowView::from_payload(&payload).unwrap();
+        prop_assert_eq!(view.dead_from(), view.dead_from_parts());
+        if lasting {
+            prop_assert!(view.is_uniform());
+        }
+        if view.is_uniform() {
+            prop_assert_eq!(view.timestamps(), Some((row.base, row.base)));
+            prop_assert!(view.deletion().is_none() && view.cells().all(|cell| matches!(cell.state, CellState::Live(_))));
+        }
+    }
+
     #[test]
     fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
         if let Some(view) = RowView::from_payload(&bytes) {
@@ -101,6 +123,7 @@ proptest! {
             view.check();
             view.timestamps();
             view.is_live(5);
+            view.is_uniform();
         }
     }
 

@@ -13,7 +13,9 @@ pub mod review;
 pub mod serve;
 mod server_at;
 pub mod simulate;
+mod tally;
 pub mod top;
+pub mod transfer;
 pub mod verify;
 
 /// Why a command ends without success.

@@ -27,9 +27,14 @@ impl ServerAt {
 /// Connects as a role, if the server asks; without a port to CQL's usual one.
 pub fn connect(from: &str, user: &str) -> Result<Client, Failure> {
     let password = std::env::var("PARTITA_PASSWORD").unwrap_or_else(|_| client::FIRST_LOGIN.1.into());
+    connect_with(from, user, &password)
+}
+
+/// The same with this password.
+pub fn connect_with(from: &str, user: &str, password: &str) -> Result<Client, Failure> {
     let has_port = from.rsplit_once(':').is_some_and(|(host, _)| !host.contains(':') || host.ends_with(']'));
     let at = if has_port { from.to_string() } else { format!("{from}:9042") };
-    Client::connect_as(&*at, (user, &password)).map_err(|error| {
+    Client::connect_as(&*at, (user, password)).map_err(|error| {
         Failure::Failed(format!(
             "{from}: {error}. Is the server running there (--from), and may {user} log in (--user, PARTITA_PASSWORD)?"
         ))

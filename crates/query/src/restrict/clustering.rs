@@ -111,6 +111,22 @@ impl ClusteringRestriction {
         Ok(prefixes)
     }
 
+    /// What equalities alone leave: one row, or the rows behind one prefix.
+    fn only_slice(&self, table: &Table, request: &Request<'_>, ids: &dyn Ids) -> Result<Slice, QueryError> {
+        let mut prefix = Vec::with_capacity(PREFIX_BYTES);
+        let mut at = 0;
+        for step in &self.steps {
+            if let (Some(only), Some(column)) = (step.terms.as_single(), table.clustering.get(at)) {
+                let name = |_| column.name.to_string();
+                let value = Receiver::new(&name).required(only.evaluate(request, ids)?, 0)?;
+                put_clustering(column, &value, &mut prefix)?;
+            }
+            at += step.columns;
+        }
+        let behind = if at == table.clustering.len() { 0 } else { 0xff };
+        Ok(Slice::behind(prefix, behind))
+    }
+
     /// The values themselves, if the steps name one row.
     pub fn only_values<'v>(
         &'v self,
@@ -136,6 +152,9 @@ impl ClusteringRestriction {
     ) -> Result<Vec<Slice>, QueryError> {
         if self.is_empty() {
             return Ok(vec![Slice::all()]);
+        }
+        if self.range.is_none() && self.steps.iter().all(|step| step.terms.as_single().is_some()) {
+            return Ok(vec![self.only_slice(table, request, ids)?]);
         }
         let prefixes = self.prefixes(table, request, ids)?;
         let at = self.columns_restricted();

@@ -69,6 +69,21 @@ impl PartitionRestriction {
         matches!(self, PartitionRestriction::Keys { columns, .. } if columns.iter().all(Terms::is_one))
     }
 
+    /// The key, if a single partition is named by equalities and by nothing else.
+    pub fn bind_only(
+        &self,
+        table: &Table,
+        request: &Request<'_>,
+        ids: &dyn Ids,
+    ) -> Result<Option<PartitionKey>, QueryError> {
+        match self {
+            PartitionRestriction::Keys { columns, tokens } if tokens.is_all() => {
+                only_key(table, columns, request, ids)
+            }
+            _ => Ok(None),
+        }
+    }
+
     pub fn bind(
         &self,
         table: &Table,
@@ -120,28 +135,41 @@ fn bind_entities(
     combinations(named, columns, &|values| entity_key(values), request, ids)
 }
 
+/// The only key, if every column has a single value.
+fn only_key(
+    table: &Table,
+    columns: &[Terms],
+    request: &Request<'_>,
+    ids: &dyn Ids,
+) -> Result<Option<PartitionKey>, QueryError> {
+    if let [terms] = columns
+        && let (Some(only), Some(column)) = (terms.as_single(), table.partition_key.first())
+    {
+        let name = |_| column.name.to_string();
+        let value = Receiver::new(&name).required(only.evaluate(request, ids)?, 0)?;
+        return partition_key(table, &[&value]).map(Some);
+    }
+    if !columns.iter().all(|terms| terms.as_single().is_some()) {
+        return Ok(None);
+    }
+    let mut values = KeyValues::default();
+    for (column, terms) in table.partition_key.iter().zip(columns) {
+        let name = |_| column.name.to_string();
+        if let Some(only) = terms.as_single() {
+            values.push(Receiver::new(&name).required(only.evaluate(request, ids)?, 0)?);
+        }
+    }
+    partition_key(table, values.as_slice()).map(Some)
+}
+
 fn bind_keys(
     table: &Table,
     columns: &[Terms],
     request: &Request<'_>,
     ids: &dyn Ids,
 ) -> Result<Vec<PartitionKey>, QueryError> {
-    if let [terms] = columns
-        && let (Some(only), Some(column)) = (terms.as_single(), table.partition_key.first())
-    {
-        let name = |_| column.name.to_string();
-        let value = Receiver::new(&name).required(only.evaluate(request, ids)?, 0)?;
-        return Ok(vec![partition_key(table, &[&value])?]);
-    }
-    if columns.iter().all(|terms| terms.as_single().is_some()) {
-        let mut values = KeyValues::default();
-        for (column, terms) in table.partition_key.iter().zip(columns) {
-            let name = |_| column.name.to_string();
-            if let Some(only) = terms.as_single() {
-                values.push(Receiver::new(&name).required(only.evaluate(request, ids)?, 0)?);
-            }
-        }
-        return Ok(vec![partition_key(table, values.as_slice())?]);
+    if let Some(only) = only_key(table, columns, request, ids)? {
+        return Ok(vec![only]);
     }
     combinations(&table.partition_key, columns, &|values| partition_key(table, values), request, ids)
 }

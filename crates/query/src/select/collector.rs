@@ -4,7 +4,7 @@ use super::aggregate::State;
 use super::cell_info::CellInfos;
 use super::filter::BoundFilter;
 use super::nearest::Nearest;
-use super::output::{Output, check_row};
+use super::output::Output;
 use super::paging::SequenceState;
 use super::plan::SelectPlan;
 use super::scratch::Scratch;
@@ -14,7 +14,6 @@ use crate::context::{Ids, Request};
 use crate::error::QueryError;
 use crate::expr::{Env, Expr};
 use crate::held::Held;
-use crate::spec::put_value;
 use model::key::PartitionKey;
 use model::row::{ColumnId, RowView};
 use model::types::DataType;
@@ -378,12 +377,7 @@ impl<'p, 'c> Collector<'p, 'c> {
 
     fn put(&mut self, row: &[u8]) -> Result<(), QueryError> {
         if let Output::Slots(slots) = &self.plan.output {
-            let start = self.body.len();
-            for slot in slots {
-                put_value(&mut self.body, self.scratch.value(*slot, row));
-                check_row(self.body.len() - start)?;
-            }
-            return Ok(());
+            return self.scratch.put_row(slots, row, &mut self.body);
         }
         let inputs = self.scratch.values(row);
         let env = Env {

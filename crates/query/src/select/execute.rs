@@ -53,6 +53,12 @@ async fn run<S: Store, T: Store>(
     let (request, ids) = (&context.request, context.ids);
     let limit = bind_limit(&plan.limit, "LIMIT", request, ids)?;
     let per_partition = bind_limit(&plan.per_partition_limit, "LIMIT", request, ids)?;
+    if is_straight(plan) && request.paging_state.is_none() {
+        let table = &plan.table;
+        if let Some(key) = plan.restrictions.partitions.bind_only(table, request, ids)? {
+            return one_partition(plan, store, context, (limit, per_partition), key).await;
+        }
+    }
     let partitions = plan.restrictions.partitions(request, ids)?;
     if plan.ann.is_some() && limit.is_none_or(|limit| limit > ANN_ROWS_MAX) {
         let limit = limit.map_or("NO LIMIT".to_string(), |limit| limit.to_string());
@@ -82,17 +88,8 @@ async fn run<S: Store, T: Store>(
         }),
         None => None,
     };
-    let mut scan = Scan {
-        plan,
-        store,
-        context,
-        limits: (limit, per_partition),
-        read: first_read(plan, slices, context),
-        tombstones: 0,
-        pauses: 0,
-        places: 0,
-        short_pages: true,
-    };
+    let read = first_read(plan, slices, context);
+    let mut scan = Scan { limits: (limit, per_partition), ..Scan::new(plan, store, context, read) };
     let partitions = match partitions {
         PartitionSet::Entities(entities) => match buckets::choose(&mut scan, entities, &state).await? {
             Chosen::Partitions(partitions) => partitions,
@@ -139,6 +136,43 @@ fn now_of(state: &mut Option<PagingState>, moved: bool, set: i64) {
     {
         place.set = set;
     }
+}
+
+/// Whether rows of a partition go to the client as they are met.
+fn is_straight(plan: &SelectPlan) -> bool {
+    plan.index.is_none() && plan.grouping.is_none() && plan.ann.is_none() && !plan.distinct
+}
+
+/// The first page of one partition: what most reads are. What [`run`] would give, without what other reads need.
+async fn one_partition<S: Store, T: Store>(
+    plan: &SelectPlan,
+    store: &T,
+    context: &Context<'_, S>,
+    limits: (Option<u64>, Option<u64>),
+    key: PartitionKey,
+) -> Result<Rows, QueryError> {
+    let (request, ids) = (&context.request, context.ids);
+    let slices = plan.restrictions.slices(request, ids)?;
+    let mut held = Held::default();
+    if slices.len() > FEW {
+        plan.restrictions.check_product(1, slices.len())?;
+        held = context.held();
+        held.hold(slices_bytes(&slices))?;
+    }
+    let read = Read { partitions: Partitions::One(key), ..first_read(plan, slices, context) };
+    let mut scan = Scan { limits, ..Scan::new(plan, store, context, read) };
+    let budget = scan.budget();
+    let mut collector = Collector::new(plan, request, ids, budget, limits)?;
+    let mut ended = scan.drive(&mut collector).await?;
+    // Nothing more is wanted of the partition: then nothing follows.
+    if ended == Ended::Stopped && collector.ended_with_partition() {
+        collector.stopped = None;
+        ended = Ended::Complete;
+    }
+    let rows = scan.page(collector, ended, budget)?;
+    scan.warn_about_tombstones(rows.count);
+    drop(held);
+    Ok(rows)
 }
 
 fn keys_bytes(keys: &[PartitionKey]) -> usize {
@@ -189,7 +223,12 @@ pub enum Ended {
     Budget,
 }
 
-impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
+impl<'a, 'r, S: Store, T: Store> Scan<'a, 'r, S, T> {
+    fn new(plan: &'a SelectPlan, store: &'a T, context: &'a Context<'r, S>, read: Read) -> Self {
+        let limits = (None, None);
+        Scan { plan, store, context, limits, read, tombstones: 0, pauses: 0, places: 0, short_pages: true }
+    }
+
     pub fn budget(&self) -> PageBudget {
         let (limits, request) = (&self.context.limits, &self.context.request);
         let (rows, bytes) = match request.page_size {
@@ -241,6 +280,16 @@ impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
                 }
             };
         }
+        self.page(collector, ended, budget)
+    }
+
+    /// What the collector has, as a page.
+    fn page(
+        &self,
+        mut collector: Collector<'_, '_>,
+        ended: Ended,
+        budget: PageBudget,
+    ) -> Result<Rows, QueryError> {
         let mut more = match (ended, collector.stopped) {
             (Ended::Budget, _) | (_, Some(Stop::PageFull)) => true,
             (_, Some(Stop::LimitReached) | None) => false,

@@ -10,13 +10,16 @@ use std::sync::Arc;
 pub(super) const ROW_BYTES_MAX: usize = 64 << 20;
 
 /// Refuses a row that outgrows [`ROW_BYTES_MAX`] while it is being written.
+#[inline]
 pub(super) fn check_row(bytes: usize) -> Result<(), QueryError> {
-    if bytes <= ROW_BYTES_MAX {
-        return Ok(());
-    }
-    Err(QueryError::invalid(format!(
+    if bytes <= ROW_BYTES_MAX { Ok(()) } else { Err(row_too_large()) }
+}
+
+#[cold]
+fn row_too_large() -> QueryError {
+    QueryError::invalid(format!(
         "A row of the result is larger than {ROW_BYTES_MAX} bytes, which is the limit. Select fewer columns at a time"
-    )))
+    ))
 }
 
 #[derive(Clone, Debug)]

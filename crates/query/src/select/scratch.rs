@@ -3,7 +3,10 @@
 use super::cell_info::{CellInfos, put_info};
 use super::input::Input;
 use super::layout::Layout;
+use super::output::check_row;
+use crate::error::QueryError;
 use crate::key::{partition_values, written_values};
+use crate::spec::put_value;
 use model::comparable;
 use model::key::PartitionKey;
 use model::row::{KEY_AS_WRITTEN, RowView};
@@ -141,6 +144,7 @@ impl Scratch {
                     None if layout.regular_slot(column).is_none() => continue,
                     None => cells.of_plain(column, value),
                 },
+                None if cells.is_done() => break,
                 None => match cells.next() {
                     Some(cell) => cell,
                     None => break,
@@ -210,6 +214,17 @@ impl Scratch {
             Place::Partition { start, len } => (&self.partition_bytes[..], start, len),
         };
         bytes.get(start as usize..start as usize + len as usize)
+    }
+
+    /// Appends the values of these slots to an answer, as one row.
+    #[inline]
+    pub fn put_row(&self, slots: &[usize], row: &[u8], body: &mut Vec<u8>) -> Result<(), QueryError> {
+        let start = body.len();
+        for slot in slots {
+            put_value(body, self.value(*slot, row));
+            check_row(body.len() - start)?;
+        }
+        Ok(())
     }
 
     /// All values at once, for expressions.

@@ -17,8 +17,8 @@ use rt::turn::give_way;
 use store::index::{Candidate, Place, candidate, partitions_slice};
 use store::{Flow, Partitions, Position, Read, ReadEnd, Sink, Slice, Store};
 
-/// Entries read at a time: few where few rows are wanted, then twice as many each time.
-const CHUNK_MIN: u64 = 16;
+/// Entries read at a time: few where few rows are wanted (some lead to rows that match no longer), then twice as many each time.
+const CHUNK_MIN: u64 = 4;
 const CHUNK_MAX: u64 = 256;
 /// A chunk ends early when its places take this many bytes: one clustering key may have 64 KiB.
 const CHUNK_BYTES_MAX: usize = 1 << 20;
@@ -105,7 +105,7 @@ impl<S: Store, T: Store> Scan<'_, '_, S, T> {
             after: None,
             ..self.read.clone()
         };
-        Entries { read, end, chunk: rows.clamp(CHUNK_MIN, CHUNK_MAX), exhausted: false }
+        Entries { read, end, chunk: rows.saturating_add(2).clamp(CHUNK_MIN, CHUNK_MAX), exhausted: false }
     }
 
     /// Looks at every place that the entries lead to. `done` is the last one that was dealt with.

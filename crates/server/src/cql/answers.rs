@@ -90,6 +90,14 @@ impl Answers {
         Some(Room { bytes: self.page_bytes, _permits: [mine, ours] })
     }
 
+    /// Room for several small answers, if there is some at once.
+    pub fn small_now(&self, quota: &Quota, answers: usize) -> Option<Room> {
+        let units = answers.clamp(1, SMALL_PER_CONNECTION) as u32;
+        let mine = quota.small.clone().try_acquire_many_owned(units).ok()?;
+        let ours = self.small.free.clone().try_acquire_many_owned(units).ok()?;
+        Some(Room { bytes: units as usize * SMALL_BYTES, _permits: [mine, ours] })
+    }
+
     /// Room for a small answer.
     pub async fn small(&self, quota: &Quota) -> Result<Room, QueryError> {
         self.room(SMALL_BYTES, &quota.small, &self.small, 1).await

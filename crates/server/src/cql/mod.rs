@@ -26,9 +26,12 @@ use answers::Answers;
 use clients::Clients;
 use connection::Connection;
 use cql_wire::Event;
+use rt::{Inbox, Mail};
 use statements::{Bound, Registry};
 use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
+use std::sync::{Mutex, PoisonError};
 use tokio::sync::broadcast;
 use traces::Traces;
 
@@ -46,10 +49,39 @@ pub struct AllShards {
     /// The SUPPORTED answer, without the per-shard key.
     pub supported: Vec<(String, Vec<String>)>,
     pub traces: Traces,
+    /// How shards reach each other.
+    pub mail: Mail<Errand>,
+    /// By shard; each takes its own when it starts.
+    inboxes: Mutex<Vec<Option<Inbox<Errand>>>>,
+}
+
+/// Work that one shard's connections send to another shard.
+pub type Errand = Box<dyn FnOnce(&Rc<Shard>) + Send>;
+
+/// Does what connections of other shards ask for; ends with the server. To be spawned once on each shard.
+pub async fn run_errands(shard: Rc<Shard>) {
+    let inbox = {
+        let mut inboxes = shard.shared.cql.inboxes.lock().unwrap_or_else(PoisonError::into_inner);
+        inboxes.get_mut(shard.index).and_then(Option::take)
+    };
+    let Some(mut inbox) = inbox else { return };
+    while let Some(errand) = inbox.receive().await {
+        if rt::turn::is_over() {
+            tokio::task::yield_now().await;
+        }
+        // Whoever waits for the answer is told that there is none; the shard goes on.
+        if catch_unwind(AssertUnwindSafe(|| errand(&shard))).is_err() {
+            tracing::error!(
+                shard = shard.index,
+                "a request of another shard panicked; see the message above"
+            );
+        }
+    }
 }
 
 impl AllShards {
     pub fn new(config: &Config) -> AllShards {
+        let (mail, inboxes) = rt::mail(config.shards);
         let port = config.shard_aware.map(|address| address.port());
         AllShards {
             registry: Registry::new(config.limits.statement_bytes_max),
@@ -57,6 +89,8 @@ impl AllShards {
             answers: (0..config.shards).map(|_| room_for_answers(config)).collect(),
             events: broadcast::channel(EVENTS_MAX).0,
             traces: Traces::default(),
+            mail,
+            inboxes: Mutex::new(inboxes.into_iter().map(Some).collect()),
             supported: connection::offered(config.shards, port, config.tls.is_some()),
         }
     }

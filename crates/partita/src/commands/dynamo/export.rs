@@ -1,8 +1,8 @@
 //! `partita dynamo export`: a Scan, page by page, into files.
 
 use super::endpoint::Endpoint;
-use super::tally::Tally;
 use super::{ExportOptions, Failure, Format, csv, described, key_names};
+use crate::commands::tally::Tally;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
@@ -92,7 +92,7 @@ fn to_json(options: &ExportOptions, endpoint: &mut Endpoint, table: &Value) -> R
     put_file(&folder.join("table.json"), definition(table).to_string().as_bytes())?;
     let per_file = options.items_per_file.max(1);
     let mut files = Files { data, key, per_file, open: None, manifest: Vec::new(), written: 0 };
-    let mut tally = Tally::begin("exported");
+    let mut tally = Tally::begin("exported", "items");
     scan(endpoint, &options.at.table, |item| {
         let line = format!("{}\n", json!({ "Item": item }));
         files.put(line.as_bytes()).map_err(failed(&files.data))?;
@@ -157,7 +157,7 @@ fn to_csv(options: &ExportOptions, endpoint: &mut Endpoint, table: &Value) -> Re
     let mut line = Vec::new();
     csv::put(&mut line, header.iter().map(String::as_str));
     file.write_all(&line).map_err(failed(&options.to))?;
-    let mut tally = Tally::begin("exported");
+    let mut tally = Tally::begin("exported", "items");
     scan(endpoint, &options.at.table, |item| {
         let fields: Vec<String> = header.iter().map(|name| csv::field(&item[name.as_str()])).collect();
         line.clear();

@@ -4,8 +4,8 @@
 
 use super::endpoint::{CallError, Endpoint};
 use super::source::{self, Source};
-use super::tally::Tally;
 use super::{Failure, ImportOptions, described, key_names};
+use crate::commands::tally::Tally;
 use serde_json::{Map, Value, json};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
@@ -71,7 +71,7 @@ pub fn run(options: &ImportOptions) -> Result<(), Failure> {
 
 /// Shows how far it is; the end when all have ended.
 fn watch(told: &Receiver<News>) -> Result<(), Failure> {
-    let mut tally = Tally::begin("imported");
+    let mut tally = Tally::begin("imported", "items");
     let mut faults = 0;
     let mut broken = None;
     for news in told {

@@ -5,7 +5,6 @@ mod endpoint;
 mod export;
 mod import;
 mod source;
-mod tally;
 
 use super::Failure;
 use clap::{Args, Subcommand, ValueEnum};

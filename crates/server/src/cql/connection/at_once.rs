@@ -5,6 +5,7 @@
 //!
 //! Guarantees: [`AtOnce::NotYet`] means that nothing has happened; the request then takes the long way (`handle`).
 
+use super::elsewhere::{self, Leaving};
 use super::handle::{self, Failure, Head, InFlight};
 use super::{Peer, Pending, reply};
 use crate::cql::answers::SMALL_BYTES;
@@ -26,9 +27,11 @@ use store::{Commit, ConditionalCommit, Store, StoreError};
 const VALUES_INLINE: usize = 16;
 
 /// How far a request got.
-pub enum AtOnce {
+pub enum AtOnce<'a> {
     /// The answer is in the outbox.
     Answered(Operation, Option<Rc<Statement>>),
+    /// Another shard owns the partition that it reads.
+    Elsewhere(Leaving<'a>),
     Begun(Begun),
     /// A commit that has to wait; the answer is in the outbox when this is done.
     Waits(Pending),
@@ -96,13 +99,13 @@ struct Asked<'a> {
 }
 
 /// Serves the request if it needs no waiting; `started` is when its bytes arrived.
-pub fn serve(
+pub fn serve<'e>(
     shard: &Rc<Shard>,
     peer: &Rc<Peer>,
     head: Head,
-    envelope: &Envelope<'_>,
+    envelope: &Envelope<'e>,
     started: Instant,
-) -> AtOnce {
+) -> AtOnce<'e> {
     let in_flight = shard.metrics().in_flight_bytes.get() as usize + envelope.body.len();
     let prompt = matches!(envelope.opcode, Opcode::Execute | Opcode::Batch)
         && head.flags & flags::TRACING == 0
@@ -115,6 +118,19 @@ pub fn serve(
     match Request::decode(head.protocol, envelope) {
         Ok(Request::Execute { id, result_metadata_id, params }) => {
             let Some(statement) = shard.statement(id) else { return AtOnce::NotYet };
+            if let Some((owner, attempt)) = asked.elsewhere(&statement, &params) {
+                let (body, known_id, skip_metadata) =
+                    (envelope.body, result_metadata_id, params.skip_metadata);
+                return AtOnce::Elsewhere(Leaving {
+                    owner,
+                    head,
+                    body,
+                    statement,
+                    attempt,
+                    known_id,
+                    skip_metadata,
+                });
+            }
             let metadata =
                 reply::Metadata::Prepared { known_id: result_metadata_id, skip: params.skip_metadata };
             asked.execute(&statement, &params, metadata)
@@ -126,12 +142,29 @@ pub fn serve(
 }
 
 impl Asked<'_> {
+    /// The shard that should execute the request, if it is another one and the request a read that is probably short.
+    fn elsewhere(&self, statement: &Statement, params: &QueryParams<'_>) -> Option<(usize, Attempt)> {
+        let shards = self.shard.shared.config.shards;
+        if shards == 1 || statement.large.get() || statement.audited.is_some() {
+            return None;
+        }
+        match &statement.prepared.plan {
+            Plan::Select(select) if select.restrictions.partitions.is_single() => {}
+            _ => return None,
+        }
+        if self.peer.is_to_warn(statement) || handle::check_consistency(statement, params).is_err() {
+            return None;
+        }
+        let owner = elsewhere::owner(statement, params, shards, self.shard.index)?;
+        Some((owner, handle::kind(statement, params).1))
+    }
+
     fn execute(
         &self,
         statement: &Rc<Statement>,
         params: &QueryParams<'_>,
         metadata: reply::Metadata<'_>,
-    ) -> AtOnce {
+    ) -> AtOnce<'static> {
         let plan = &statement.prepared.plan;
         let prompt = match plan {
             // The long way records what came of it.
@@ -215,7 +248,7 @@ impl Asked<'_> {
         operation: Operation,
         attempt: Attempt,
         statement: Option<&Rc<Statement>>,
-    ) -> AtOnce {
+    ) -> AtOnce<'static> {
         let store = &self.shard.dialect.store;
         let begun = match write {
             None => return AtOnce::NotYet,
@@ -336,7 +369,7 @@ impl Asked<'_> {
         std::mem::replace(&mut *self.peer.outbox.borrow_mut(), others)
     }
 
-    fn batch(&self, message: &Batch<'_>) -> AtOnce {
+    fn batch(&self, message: &Batch<'_>) -> AtOnce<'static> {
         // No level for writes: the long way refuses it.
         if message.params.consistency.is_serial() {
             return AtOnce::NotYet;
@@ -381,7 +414,7 @@ impl Asked<'_> {
         error: QueryError,
         attempt: Attempt,
         statement: Option<&Rc<Statement>>,
-    ) -> AtOnce {
+    ) -> AtOnce<'static> {
         // Its rows may have moved to another generation of the table: the long way looks again.
         if matches!(error, QueryError::Store(StoreError::UnknownTable(_))) {
             return AtOnce::NotYet;

@@ -9,6 +9,7 @@
 
 mod at_once;
 mod auth;
+mod elsewhere;
 mod handle;
 mod reply;
 mod startup;
@@ -19,6 +20,7 @@ pub use handle::Failure;
 pub use startup::offered;
 
 use self::at_once::{AtOnce, Begun};
+use self::elsewhere::Outgoing;
 use self::handle::{Head, Owned};
 use self::untimed::Untimed;
 use crate::accept::Place;
@@ -118,6 +120,8 @@ pub struct Connection {
     pending: FuturesUnordered<Pending>,
     /// Writes on their way through the log, in its order.
     begun: VecDeque<Begun>,
+    /// Reads for other shards that have not been sent yet.
+    outgoing: Outgoing,
     /// Requests answered since the last write to the socket.
     answered: [u32; Operation::ALL.len()],
     /// Of which statements they were.
@@ -197,6 +201,7 @@ impl Connection {
             codec,
             pending: FuturesUnordered::new(),
             begun: VecDeque::new(),
+            outgoing: Outgoing::default(),
             answered: Default::default(),
             times: Untimed::default(),
             events: None,
@@ -295,6 +300,12 @@ impl Connection {
                                 self.times.note(statement);
                             }
                             AtOnce::Begun(begun) => self.begun.push_back(begun),
+                            AtOnce::Elsewhere(leaving) => {
+                                self.outgoing.put(&self.shard, &self.peer, leaving);
+                                if self.outgoing.is_full() {
+                                    self.send_outgoing();
+                                }
+                            }
                             AtOnce::Waits(future) => self.push(future),
                             AtOnce::NotYet => {
                                 let request = Owned { head, opcode, body: envelope.body.into() };
@@ -313,6 +324,7 @@ impl Connection {
                 }
             }
         }
+        self.send_outgoing();
         if matches!(started, Started::Long) || self.answered.iter().any(|&count| count > 0) {
             let elapsed = arrived.elapsed();
             // Some of the work has counted itself.
@@ -348,6 +360,14 @@ impl Connection {
                 Response::Error(error).encode(&reply, &mut self.peer.outbox.borrow_mut());
             }
         }
+    }
+
+    /// Sends the reads that other shards are to execute.
+    fn send_outgoing(&mut self) {
+        let (shard, peer) = (self.shard.clone(), self.peer.clone());
+        let mut outgoing = std::mem::take(&mut self.outgoing);
+        outgoing.send(&shard, &peer, self.party, |parcel| self.push(parcel));
+        self.outgoing = outgoing;
     }
 
     /// Runs a request as far as it gets without waiting.

@@ -1,11 +1,12 @@
-//! How many items have gone by, shown while they do.
+//! How many rows or items have gone by, shown while they do.
 
-use crate::commands::progress::size;
+use super::progress::size;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 pub struct Tally {
     verb: &'static str,
+    noun: &'static str,
     pub items: u64,
     pub bytes: u64,
     began: Instant,
@@ -15,11 +16,12 @@ pub struct Tally {
 }
 
 impl Tally {
-    pub fn begin(verb: &'static str) -> Tally {
+    /// "imported … items"
+    pub fn begin(verb: &'static str, noun: &'static str) -> Tally {
         let terminal = std::io::stderr().is_terminal();
         let pause = if terminal { Duration::from_millis(200) } else { Duration::from_secs(10) };
         let now = Instant::now();
-        Tally { verb, items: 0, bytes: 0, began: now, shown: now, pause, terminal }
+        Tally { verb, noun, items: 0, bytes: 0, began: now, shown: now, pause, terminal }
     }
 
     pub fn add(&mut self, items: u64, bytes: u64) {
@@ -37,7 +39,8 @@ impl Tally {
     fn line(&self) -> String {
         let seconds = self.began.elapsed().as_secs_f64().max(0.001);
         let rate = self.items as f64 / seconds;
-        format!("{} {} items, {}, {rate:.0} items/s", self.verb, self.items, size(self.bytes))
+        let Tally { verb, noun, items, .. } = self;
+        format!("{verb} {items} {noun}, {}, {rate:.0} {noun}/s", size(self.bytes))
     }
 
     /// The last line, for people and logs.
