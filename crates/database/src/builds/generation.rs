@@ -173,8 +173,11 @@ async fn one<S: Store>(
 /// A live cell with all that a reader can ask of it: column, path, timestamp, value, and when it expires.
 type Seen = (u32, Option<Vec<u8>>, i64, Vec<u8>, Option<(u32, u32)>);
 
+/// A live row: timestamp and end of its marker, and its cells.
+type SeenRow = (Option<(i64, u32)>, Vec<Seen>);
+
 /// What can be seen of a row, with timestamps and times to live.
-fn seen(row: Option<&[u8]>) -> Option<(Option<(i64, u32)>, Vec<Seen>)> {
+fn seen(row: Option<&[u8]>) -> Option<SeenRow> {
     let row = RowView::from_payload(row?).filter(|row| row.is_live(NOTHING_EXPIRED))?;
     let cell = |cell: Cell<'_>| {
         let value = cell.live_value(NOTHING_EXPIRED)?.to_vec();
