@@ -20,7 +20,7 @@ use std::cell::RefCell;
 use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
-use store::Store;
+use store::{Store, StoreError, TableId};
 
 /// Who asks, and where.
 #[derive(Clone, Debug, Default)]
@@ -127,10 +127,46 @@ impl<S: Store> Dialect<S> {
         prepared: &Prepared,
         request: Request<'_>,
     ) -> Result<Answer, QueryError> {
-        match &prepared.plan {
+        let outcome = match &prepared.plan {
             Plan::Select(select) => self.select(session, prepared, select, request).await,
             // Apart, so that a read's future holds nothing of what schema statements and roles need: futures are moved.
             _ => Box::pin(self.execute_other(session, prepared, request)).await,
+        };
+        match outcome {
+            Err(QueryError::Store(StoreError::UnknownTable(_))) => {
+                Box::pin(self.execute_again(session, prepared, request)).await
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// A table was gone when its turn came. If its rows have only moved to another generation, the statement is bound to that and
+    /// executed; nothing of it was done.
+    async fn execute_again(
+        &self,
+        session: &Session,
+        prepared: &Prepared,
+        request: Request<'_>,
+    ) -> Result<Answer, QueryError> {
+        self.shared.changed().await;
+        let gone = || {
+            QueryError::Store(StoreError::UnknownTable(TableId(prepared.tables.first().map_or(0, |t| t.id))))
+        };
+        if !matches!(prepared.plan, Plan::Select(_) | Plan::Write(_) | Plan::Batch(_) | Plan::Transaction(_))
+        {
+            return Err(gone());
+        }
+        let session_there = Session { keyspace: prepared.keyspace.clone(), role: session.role.clone() };
+        let now = self.prepare(&session_there, None, &prepared.text)?;
+        // Whoever was told of other columns has to prepare again.
+        let moved = now.tables.len() == prepared.tables.len()
+            && now.tables.iter().zip(&prepared.tables).all(|(now, then)| now.generation(then.id).is_some());
+        match moved && now.result_id == prepared.result_id {
+            true => match &now.plan {
+                Plan::Select(select) => self.select(session, &now, select, request).await,
+                _ => self.execute_other(session, &now, request).await,
+            },
+            false => Err(gone()),
         }
     }
 

@@ -1,14 +1,17 @@
 //! Bucketed tables against one sorted list: random plans, writes, deletions, restrictions, orders and page sizes, with writes
-//! between pages, flushes and crashes. Every page must be exactly the next rows of the list behind the last one.
+//! between pages, changes of the plan, flushes and crashes. Every page must be exactly the next rows of the list behind the last one.
 //!
 //! The seed is fixed; `BUCKETS_SEED` and `BUCKETS_OPERATIONS` run others, and more of them.
+
+#[path = "buckets_model/crash.rs"]
+mod crash;
 
 use cql::roles::NoPasswords;
 use cql::session::{Dialect, Response, Session};
 use cql::system::{NodeInfo, SystemTables};
 use database::ids::ShardIds;
 use engine::{EmbeddedStore, Engine, EngineOptions};
-use query::{Request, Values};
+use query::{QueryError, Request, Values};
 use rt::{Clock, CrashImage, ManualClock, SimDisk};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -19,6 +22,8 @@ const HOUR: i64 = 3_600_000;
 const OPERATIONS: usize = 100_000;
 /// More than the microseconds that statements are numbered with between two changes: a read may have thousands of pages.
 const TICK_MICROS: i64 = 1_000_000;
+/// Rows that a job copies at a time: few, so that much happens between its pages.
+const PAGE_ROWS: usize = 15;
 
 /// A generator that needs no crate: xorshift.
 struct Random(u64);
@@ -51,16 +56,23 @@ impl Shape {
     fn any(random: &mut Random) -> Shape {
         let orders: [&[&'static str]; 4] = [&["at", "id"], &["at", "id"], &["id", "at"], &["at"]];
         let order = *random.of(&orders);
-        let columns = order.iter().map(|name| (*name, random.chance(50))).collect();
+        let columns: Vec<(&'static str, bool)> =
+            order.iter().map(|name| (*name, random.chance(50))).collect();
+        let plan = Shape::any_plan(random, &columns);
+        Shape { columns, plan }
+    }
+
+    /// Without buckets now and then.
+    fn any_plan(random: &mut Random, columns: &[(&'static str, bool)]) -> String {
         let every = *random.of(&["1h", "6h", "1d", "week", "month"]);
         let into = 2 + random.below(4);
-        let by = random.of(order);
-        let plan = match random.below(3) {
-            0 => format!("{{'by': 'at', 'every': '{every}'}}"),
-            1 => format!("{{'by': '{by}', 'into': {into}}}"),
-            _ => format!("{{'by': 'at', 'every': '{every}', 'hash': '{by}', 'into': {into}}}"),
-        };
-        Shape { columns, plan }
+        let by = random.of(columns).0;
+        match random.below(10) {
+            0..=2 => format!("{{'by': 'at', 'every': '{every}'}}"),
+            3..=5 => format!("{{'by': '{by}', 'into': {into}}}"),
+            6..=8 => format!("{{'by': 'at', 'every': '{every}', 'hash': '{by}', 'into': {into}}}"),
+            _ => "{}".to_string(),
+        }
     }
 
     fn ddl(&self, name: &str) -> String {
@@ -71,12 +83,11 @@ impl Shape {
             .map(|(n, desc)| format!("{n} {}", if *desc { "DESC" } else { "ASC" }))
             .collect();
         let id = if names.contains(&"id") { "id int, " } else { "" };
+        let plan = if self.plan == "{}" { String::new() } else { format!(" AND bucketing = {}", self.plan) };
         format!(
-            "CREATE TABLE ks.{name} (k int, at timestamp, {id}v int, PRIMARY KEY (k, {})) WITH CLUSTERING ORDER BY ({}) AND \
-             bucketing = {}",
+            "CREATE TABLE ks.{name} (k int, at timestamp, {id}v int, PRIMARY KEY (k, {})) WITH CLUSTERING ORDER BY ({}){plan}",
             names.join(", "),
-            order.join(", "),
-            self.plan
+            order.join(", ")
         )
     }
 
@@ -218,18 +229,27 @@ impl Node {
         let (store, limits) = (engine.store(0).unwrap(), Default::default());
         let dialect =
             Dialect::new(store, shared, system, Box::new(ids.clone()), limits, Box::new(NoPasswords));
+        dialect.shared.jobs().work_in_pages_of(PAGE_ROWS);
         dialect.shared.bootstrap(&dialect.store).await.unwrap();
         Node { engine, dialect, ids }
     }
 
     async fn page(&self, text: &str, size: Option<usize>, state: Option<&[u8]>) -> Page {
+        self.try_page(text, size, state).await.unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    async fn try_page(
+        &self,
+        text: &str,
+        size: Option<usize>,
+        state: Option<&[u8]>,
+    ) -> Result<Page, QueryError> {
         let session = Session::default();
-        let prepared = self.dialect.prepare(&session, None, text).unwrap_or_else(|e| panic!("{text}: {e}"));
+        let prepared = self.dialect.prepare(&session, None, text)?;
         let mut request = Request::new(Values::NONE, self.ids.now_micros());
         request.page_size = size.map(|size| size as u32);
         request.paging_state = state;
-        let answer = self.dialect.execute(&session, &prepared, request).await;
-        match answer.unwrap_or_else(|error| panic!("{text}: {error}")).response {
+        Ok(match self.dialect.execute(&session, &prepared, request).await?.response {
             Response::Rows(rows) => {
                 let number = |bytes: Option<&[u8]>| match bytes.unwrap() {
                     [applied] => i64::from(*applied),
@@ -240,7 +260,7 @@ impl Node {
                 (values, rows.paging_state)
             }
             _ => (Vec::new(), None),
-        }
+        })
     }
 
     async fn run(&self, text: &str) {
@@ -260,7 +280,12 @@ struct World {
     rows: Rows,
     operations: usize,
     pages: usize,
+    /// The background, as long as the plan of the table is being changed.
+    job: Option<Job>,
+    turns: usize,
 }
+
+type Job = tokio::task::JoinHandle<Result<(), QueryError>>;
 
 /// The clock moves before every change, so that conditions, whose timestamps are the store's, come behind what was there.
 impl World {
@@ -336,8 +361,12 @@ impl World {
         match self.random.chance(30) {
             true => {
                 // A crash: what was acknowledged is there, nothing else is sure to be.
+                if let Some(job) = self.job.take() {
+                    job.abort();
+                }
                 self.disk = self.disk.image(CrashImage::DropUnsynced);
                 self.node = Node::start(&self.disk, self.clock.clone()).await;
+                self.work();
             }
             false => {
                 self.node.engine.flush().await;
@@ -379,7 +408,12 @@ impl World {
             }
             left -= page.len();
             let size = paged.then_some(asked.page);
-            let (rows, next) = self.node.page(&text, size, state.as_deref()).await;
+            let (rows, next) = match self.node.try_page(&text, size, state.as_deref()).await {
+                Ok(page) => page,
+                // Numbers of rows per entity are not brought over into another plan.
+                Err(error) if asked.each.is_some() && error.to_string().contains("begin it anew") => return,
+                Err(error) => panic!("{text}: {error}"),
+            };
             assert_eq!(rows, page, "{text} with {plan}, page {size:?}");
             assert!(rows.len() == asked.page || next.is_none(), "{text}: a short page has no next");
             assert!(next.as_ref().is_none_or(|state| state.len() < 160), "{text}: the cursor is short");
@@ -391,9 +425,54 @@ impl World {
                 self.write().await;
                 self.delete().await;
             }
+            if self.random.chance(4) {
+                self.change_plan().await;
+            }
             if self.random.chance(2) {
                 self.restart().await;
             }
+            self.step().await;
+        }
+    }
+
+    /// Begins to change the plan of the table, or stops it.
+    async fn change_plan(&mut self) {
+        self.clock.advance_micros(TICK_MICROS);
+        let (_, catalogue) = self.node.dialect.shared.load();
+        let table = catalogue.table("ks", &self.table).unwrap();
+        if let Some(next) = table.rebucketing() {
+            if self.random.chance(20) {
+                self.node.run(&format!("CANCEL JOB {}", next.id)).await;
+            }
+            return;
+        }
+        let plan = Shape::any_plan(&mut self.random, &self.shape.columns);
+        self.node.run(&format!("ALTER TABLE ks.{} WITH bucketing = {plan}", self.table)).await;
+        self.work();
+    }
+
+    /// Has a task do what is left to the background.
+    fn work(&mut self) {
+        if self.job.is_none() && database::builds::builds_left(&self.node.dialect.shared) > 0 {
+            let (shared, store) = (self.node.dialect.shared.clone(), self.node.dialect.store.clone());
+            let now = self.node.ids.now_micros();
+            self.job = Some(tokio::task::spawn_local(async move {
+                database::builds::resume_builds(&shared, &store, now).await
+            }));
+        }
+    }
+
+    /// Lets the background have a few turns.
+    async fn step(&mut self) {
+        for _ in 0..self.random.below(4) {
+            tokio::task::yield_now().await;
+        }
+        if self.job.as_ref().is_some_and(|job| job.is_finished())
+            && let Some(job) = self.job.take()
+        {
+            job.await.unwrap().unwrap();
+            self.turns += 1;
+            self.work();
         }
     }
 
@@ -427,24 +506,32 @@ fn random_plans_answer_as_one_sorted_list() {
         let mut random = Random(setting("BUCKETS_SEED", 7) as u64 * 2 + 1);
         let shape = Shape::any(&mut random);
         let (table, rows) = (String::new(), Rows::new());
-        let mut world = World { disk, clock, node, random, table, shape, rows, operations: 0, pages: 0 };
+        let (job, turns) = (None, 0);
+        let mut world =
+            World { disk, clock, node, random, table, shape, rows, operations: 0, pages: 0, job, turns };
         let operations = setting("BUCKETS_OPERATIONS", OPERATIONS);
         let mut tables = 0;
         while world.operations < operations {
             world.begin(tables).await;
             tables += 1;
             for _ in 0..40 + world.random.below(60) {
-                match world.random.below(10) {
-                    0..=5 => world.write().await,
-                    6 | 7 => world.delete().await,
+                match world.random.below(20) {
+                    0..=11 => world.write().await,
+                    12..=15 => world.delete().await,
+                    16 => world.change_plan().await,
                     _ => world.read().await,
                 }
+                world.step().await;
                 if world.random.chance(1) {
                     world.restart().await;
                 }
             }
         }
-        println!("{} operations, {} pages, {tables} tables", world.operations, world.pages);
+        println!(
+            "{} operations, {} pages, {tables} tables, {} changes of a plan",
+            world.operations, world.pages, world.turns
+        );
+        assert!(world.turns > operations / 2000, "{} changes of a plan", world.turns);
         assert!(world.pages > operations / 100, "{} pages", world.pages);
     });
 }

@@ -22,5 +22,7 @@ mod nearest;
 mod paging;
 #[path = "reads/properties.rs"]
 mod properties;
+#[path = "reads/rebucketing.rs"]
+mod rebucketing;
 #[path = "reads/selectors.rs"]
 mod selectors;

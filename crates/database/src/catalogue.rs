@@ -142,6 +142,8 @@ impl SharedCatalogue {
             store.alter(text, configs).await?;
         }
         self.left_builds.add_unbuilt(&catalogue);
+        // People may want to cancel one before somebody works on it.
+        crate::builds::list_left(self);
         Ok(())
     }
 
@@ -192,6 +194,11 @@ impl SharedCatalogue {
         Ok(applied)
     }
 
+    /// Returns when a change that was under way is visible.
+    pub async fn changed(&self) {
+        drop(self.changing.lock().await);
+    }
+
     /// Keeps the catalogue as it is until the guard is gone.
     pub(crate) async fn hold(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.changing.lock().await
@@ -230,10 +237,22 @@ impl Computed {
 pub fn table_configs(catalogue: &Catalogue) -> Result<Vec<TableConfig>, QueryError> {
     let mut configs = Vec::new();
     for table in catalogue.tables().filter(|table| !table.is_virtual()) {
-        configs.push(TableConfig { views: view::configs(catalogue, table)?, ..table_config(table) });
+        let mirror = crate::builds::mirror(table);
+        configs.push(TableConfig { views: view::configs(catalogue, table)?, mirror, ..table_config(table) });
         configs.extend(index_configs(table));
         configs.extend(record_config(table));
         configs.extend(store_configs(table));
+        if let Some(next) = table.next_generation() {
+            // Written through its table alone, which keeps its indexes and its record too.
+            configs.push(TableConfig {
+                indexes: Vec::new(),
+                limit: None,
+                buckets: None,
+                ..table_config(&next)
+            });
+            configs.extend(index_configs(&next));
+            configs.extend(record_config(&next));
+        }
     }
     Ok(configs)
 }
@@ -249,6 +268,7 @@ fn table_config(table: &Table) -> TableConfig {
         views: Vec::new(),
         limit: table.options.partition_limit().map(limit),
         buckets: buckets_config(table),
+        mirror: None,
     }
 }
 
@@ -257,7 +277,7 @@ fn limit(plan: LimitPlan) -> PartitionLimit {
     PartitionLimit { bytes, rows, warn_bytes, warn_rows, refuse }
 }
 
-fn buckets_config(table: &Table) -> Option<BucketsConfig> {
+pub(crate) fn buckets_config(table: &Table) -> Option<BucketsConfig> {
     let plan = table.bucketing().filter(|plan| plan.time.is_some())?;
     Some(BucketsConfig { record: TableId(plan.record), hashed: plan.hash.is_some() })
 }

@@ -52,6 +52,10 @@ pub async fn keep_dropping<S: Store>(catalogue: Arc<SharedCatalogue>, store: S, 
 /// Drops the expired buckets of a table, and says how many there were.
 pub async fn drop_expired<S: Store>(store: &S, table: &Table, now_micros: i64) -> Result<usize, QueryError> {
     let now_seconds = now_micros / 1_000_000;
+    // While rows are copied each deletion would have to look at every row; what is not kept is not copied either.
+    if table.rebucketing().is_some() {
+        return Ok(0);
+    }
     let Some(plan) = table.bucketing() else { return Ok(0) };
     let Some(oldest) = plan.oldest_kept(now_seconds - GRACE_SECONDS) else { return Ok(0) };
     let Some(end) = clustering(&oldest.to_be_bytes()) else { return Ok(0) };

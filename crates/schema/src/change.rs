@@ -94,6 +94,18 @@ pub enum Change {
         keyspace: String,
         id: u32,
     },
+    /// The rows of a table are all in its next generation.
+    Rebucketed {
+        keyspace: String,
+        name: String,
+        id: u32,
+    },
+    /// The next generation is given up.
+    StopRebucketing {
+        keyspace: String,
+        name: String,
+        id: u32,
+    },
     /// Another definition and other stores for a table of another dialect.
     AlterForeign {
         keyspace: String,

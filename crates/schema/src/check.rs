@@ -49,6 +49,11 @@ impl Catalogue {
                 if record != 0 && (!ids.insert(record) || record >= self.next_table_id) {
                     return Err(format!("{place}, record of buckets: id {record} is taken or too large"));
                 }
+                for id in table.rebucketing().iter().flat_map(|next| next.ids()) {
+                    if !ids.insert(id) || id >= self.next_table_id {
+                        return Err(format!("{place}, next generation: id {id} is taken or too large"));
+                    }
+                }
                 for index in &table.indexes {
                     let place = format!("{place}, index {}", index.name);
                     if !index_names.insert(&index.name) {

@@ -16,6 +16,7 @@ pub mod error;
 pub mod evaluate;
 pub mod fragment;
 pub mod index;
+pub mod mirror;
 pub mod mutation;
 pub mod naive;
 pub mod read;
@@ -31,6 +32,7 @@ pub use deferred::{Deferred, DeferredOp};
 pub use error::{FullPartition, StoreError};
 pub use fragment::Fragment;
 pub use index::IndexConfig;
+pub use mirror::{Homes, MirrorConfig};
 pub use model::comparison::Comparison;
 pub use mutation::Mutation;
 pub use read::{Flow, Partitions, Position, Read, ReadEnd, ReadOutcome, Sink, Slice};
@@ -61,12 +63,19 @@ pub struct TableConfig {
     pub limit: Option<PartitionLimit>,
     /// Kept in step like indexes, and said again like them.
     pub buckets: Option<BucketsConfig>,
+    /// The next generation of the table, kept in step like indexes and said again like them.
+    pub mirror: Option<MirrorConfig>,
 }
 
 impl TableConfig {
     /// Whether commits to the table change other tables.
     pub fn is_projected(&self) -> bool {
-        !self.indexes.is_empty() || !self.views.is_empty() || self.buckets.is_some()
+        !self.indexes.is_empty() || self.buckets.is_some() || self.is_followed()
+    }
+
+    /// Whether rows of other tables are made of its rows: then its partitions are locked while they are written.
+    pub fn is_followed(&self) -> bool {
+        !self.views.is_empty() || self.mirror.is_some()
     }
 }
 
@@ -100,6 +109,7 @@ impl TableConfig {
             views: Vec::new(),
             limit: None,
             buckets: None,
+            mirror: None,
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use crate::TableId;
 use crate::deferred::Deferred;
+use crate::read::Slice;
 use model::deletion::{Deletion, Timestamp};
 use model::key::{KIND_PARTITION_DELETION, KIND_RANGE, KIND_ROW, KIND_STATIC, PartitionKey};
 use model::row::{Cell, CellState, RowView};
@@ -18,6 +19,8 @@ pub struct Mutation {
     entries: Vec<u8>,
     /// Operations that need the current value; the owning shard turns them into entries.
     pub deferred: Vec<Deferred>,
+    /// Rows that are not changed but copied into the table's mirror. Never stored; in a box, because it is rare.
+    pub touched: Option<Box<Slice>>,
 }
 
 /// One entry of a mutation.
@@ -29,12 +32,12 @@ pub struct EntryRef<'a> {
 
 impl Mutation {
     pub fn new(table: TableId, key: PartitionKey) -> Mutation {
-        Mutation { table, key, entries: Vec::new(), deferred: Vec::new() }
+        Mutation { table, key, entries: Vec::new(), deferred: Vec::new(), touched: None }
     }
 
     /// A mutation read back from a log record; call [`Mutation::check`] before using it.
     pub fn from_encoded(table: TableId, key: PartitionKey, entries: Vec<u8>) -> Mutation {
-        Mutation { table, key, entries, deferred: Vec::new() }
+        Mutation { table, key, entries, deferred: Vec::new(), touched: None }
     }
 
     pub fn encoded(&self) -> &[u8] {
@@ -42,7 +45,15 @@ impl Mutation {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty() && self.deferred.is_empty()
+        self.entries.is_empty() && self.deferred.is_empty() && self.touched.is_none()
+    }
+
+    /// Has the rows in the slice copied into the table's mirror, see [`crate::mirror`]; with an earlier slice also what is between.
+    pub fn touch(&mut self, rows: Slice) {
+        self.touched = Some(Box::new(match self.touched.take() {
+            None => rows,
+            Some(known) => Slice { start: known.start.min(rows.start), end: known.end.max(rows.end) },
+        }));
     }
 
     pub fn delete_partition(&mut self, deletion: Deletion) {
@@ -122,6 +133,9 @@ impl Mutation {
         assert!(self.table == other.table && self.key == other.key, "mutations of one partition");
         self.entries.extend_from_slice(&other.entries);
         self.deferred.extend(other.deferred);
+        if let Some(rows) = other.touched {
+            self.touch(*rows);
+        }
     }
 }
 

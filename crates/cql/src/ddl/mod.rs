@@ -206,6 +206,16 @@ pub async fn execute<S: Store>(
             _ => format!("The index is not complete yet and is not used until it is: {fault}"),
         });
     }
+    if let (Statement::AlterTable(_), Some(effect)) = (&plan.statement, &applied.effect)
+        && let Some(build) = Build::of_rebucketing(&applied.catalogue, &effect.keyspace, &effect.name)
+        && !builds::is_known(&build, shared)
+        && let Some(job) = builds::leave(build, shared)
+    {
+        applied.warnings.push(format!(
+            "The rows are moved in the background by job {job}; until it is done the table is read in its old buckets. SELECT * FROM \
+             system_views.jobs WHERE id = {job}"
+        ));
+    }
     Ok(DdlOutcome { change: applied.effect.map(told), warnings: applied.warnings })
 }
 

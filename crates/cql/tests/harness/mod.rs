@@ -64,6 +64,12 @@ impl Bench {
         catalogue.tables().map(|table| drop(table)).sum()
     }
 
+    /// Does what is left to the background.
+    pub fn work(&mut self) {
+        let now = self.ids.now_micros();
+        wait(database::builds::resume_builds(&self.dialect.shared, &self.dialect.store, now)).unwrap();
+    }
+
     pub fn run(&mut self, text: &str) -> Result<Response, QueryError> {
         let prepared = self.dialect.prepare(&self.session, None, text)?;
         let now = self.ids.now_micros();

@@ -315,13 +315,9 @@ fn plans_that_cannot_be_are_refused_with_the_reason() {
         let error = refused(table, plan);
         assert!(error.contains(words), "{plan}: {error}");
     }
-    for statement in [
-        "ALTER TABLE plain WITH bucketing = {'by': 'c', 'into': 4}",
-        "CREATE MATERIALIZED VIEW v AS SELECT * FROM plain WHERE k IS NOT NULL AND c IS NOT NULL PRIMARY KEY (c, k) \
-         WITH bucketing = {'by': 'k', 'into': 4}",
-    ] {
-        assert!(bench.run(statement).is_err(), "{statement}");
-    }
+    let view = "CREATE MATERIALIZED VIEW v AS SELECT * FROM plain WHERE k IS NOT NULL AND c IS NOT NULL PRIMARY KEY (c, k) WITH \
+                bucketing = {'by': 'k', 'into': 4}";
+    assert!(bench.run(view).is_err(), "{view}");
 }
 
 /// What DESCRIBE prints makes the same table again; Cassandra would make the table that its columns say.

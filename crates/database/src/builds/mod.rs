@@ -14,9 +14,11 @@
 //! from its checkpoint after the next start. An index, view or table that is dropped ends its build without an error. Rows of a view are written older than any
 //! commit, so whatever a commit has done to them meanwhile stays. Does not decide when to try again.
 
+mod generation;
 mod keep;
 mod page;
 
+pub(crate) use generation::mirror;
 pub use keep::keep_built;
 pub(crate) use page::Page;
 
@@ -30,7 +32,7 @@ use schema::{Catalogue, Change, Table};
 use std::sync::{Arc, Mutex, PoisonError};
 use store::index::{IndexConfig, additions};
 use store::view::{NOTHING_EXPIRED, ViewConfig};
-use store::{Commit, Mutation, Partitions, Position, Read, ReadEnd, Slice, Store, TableId};
+use store::{Commit, Mutation, Partitions, Position, Read, ReadEnd, Slice, Store, StoreError, TableId};
 use tokio::sync::Notify;
 
 /// Entries examined before other tasks of the shard have their turn.
@@ -62,6 +64,12 @@ impl Build {
         Some(Build::of(table, index.id))
     }
 
+    /// What moves the rows of a table to other buckets, if they are to move.
+    pub fn of_rebucketing(catalogue: &Catalogue, keyspace: &str, table: &str) -> Option<Build> {
+        let table = catalogue.table(keyspace, table)?;
+        table.rebucketing().map(|next| Build::of(table, next.id))
+    }
+
     fn of(table: &Table, id: u32) -> Build {
         Build { keyspace: table.keyspace.clone(), table: table.name.clone(), id, after: None }
     }
@@ -79,9 +87,13 @@ impl Build {
     fn subject(&self, catalogue: &Catalogue) -> Option<Subject> {
         let table = catalogue.table(&self.keyspace, &self.table)?;
         let index = table.indexes.iter().find(|index| index.id == self.id);
-        let (kind, target) = match index {
-            Some(index) => (Kind::BuildIndex, Arc::from(&*index.name)),
-            None => {
+        let next = table.next_generation().filter(|next| next.id == self.id);
+        let (kind, target) = match (index, next) {
+            (Some(index), _) => (Kind::BuildIndex, Arc::from(&*index.name)),
+            (None, Some(next)) => {
+                (Kind::Rebucket, next.bucketing_text().unwrap_or_else(|| "no buckets".into()).into())
+            }
+            (None, None) => {
                 let mut views = catalogue.keyspace(&self.keyspace)?.views_of(table);
                 (Kind::BuildView, views.find(|view| view.id == self.id)?.name.clone())
             }
@@ -95,9 +107,19 @@ impl Build {
         if let Some(index) = table.indexes.iter().find(|index| index.id == self.id) {
             return Some((table, Target::Index(query::index::config(table, index)?)));
         }
+        if table.rebucketing().is_some_and(|next| next.id == self.id) {
+            return Some((table, Target::Generation(table.clone())));
+        }
         let view = catalogue.keyspace(&self.keyspace)?.views_of(table).find(|view| view.id == self.id)?;
         // The same was asked when the store was told of the view, and it could be answered.
         Some((table, Target::View(view::config(table, view).ok()?)))
+    }
+}
+
+impl Build {
+    /// Whether the rows of the table have moved to where this has copied them.
+    fn has_turned(&self, catalogue: &Catalogue) -> bool {
+        catalogue.table(&self.keyspace, &self.table).is_some_and(|table| table.id == self.id)
     }
 }
 
@@ -105,6 +127,8 @@ impl Build {
 enum Target {
     Index(IndexConfig),
     View(ViewConfig),
+    /// The same table with other buckets.
+    Generation(Arc<Table>),
 }
 
 impl Target {
@@ -113,6 +137,7 @@ impl Target {
         match self {
             Target::Index(index) => additions(std::slice::from_ref(index), rows),
             Target::View(view) => view.built_from(rows, now_seconds),
+            Target::Generation(table) => generation::touching(table, rows, now_seconds).into_iter().collect(),
         }
     }
 
@@ -120,9 +145,20 @@ impl Target {
     fn reads_at(&self, now_seconds: u32) -> u32 {
         match self {
             Target::Index(_) => now_seconds,
-            Target::View(_) => NOTHING_EXPIRED,
+            Target::View(_) | Target::Generation(_) => NOTHING_EXPIRED,
         }
     }
+}
+
+/// Makes the jobs of builds that are left known.
+pub(crate) fn list_left(shared: &SharedCatalogue) {
+    let left = shared.left_builds().builds.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    left.iter().for_each(|build| drop(build.job(shared)));
+}
+
+/// Whether there is a job for it already.
+pub fn is_known(build: &Build, shared: &SharedCatalogue) -> bool {
+    shared.jobs().find(build.id.into()).is_some()
 }
 
 /// Leaves a build to the background; the number of its job, if there is something to build.
@@ -149,6 +185,9 @@ impl LeftBuilds {
                 && let Some(base) = catalogue.table(&table.keyspace, &view.base)
             {
                 self.add(Build::of(base, table.id));
+            }
+            if let Some(next) = table.rebucketing() {
+                self.add(Build::of(table, next.id));
             }
         }
     }
@@ -236,7 +275,13 @@ pub async fn order<S: Store>(
             };
             apply(&change, shared, store, now_micros).await?;
         }
-        (_, Kind::BuildIndex | Kind::BuildView) => {
+        (Order::Cancel, Kind::Rebucket) => {
+            let id = u32::try_from(id).map_err(|_| unknown())?;
+            let (keyspace, name) = (keyspace.to_string(), table.to_string());
+            let change = Change::StopRebucketing { keyspace, name, id };
+            apply(&change, shared, store, now_micros).await?;
+        }
+        (_, Kind::BuildIndex | Kind::BuildView | Kind::Rebucket) => {
             // The position is the running build's to store; a paused or waiting one has stored it.
             if let Some(checkpoints) = Checkpoints::find(&shared.load().1) {
                 let after = checkpoints.load(store, id).await?.and_then(|(saved, _)| saved.after);
@@ -284,11 +329,21 @@ pub async fn run<S: Store>(
     if let Ok(Turn::Paused) = outcome {
         return Ok(Ended::Paused(job.id));
     }
+    if let (Ok(Turn::GoOn), Some((_, Target::Generation(table)))) = (&outcome, build.find(&shared.load().1)) {
+        outcome = generation::verify(&table, &job, store, seconds(now_micros)).await;
+        if let Ok(Turn::Paused) = outcome {
+            return Ok(Ended::Paused(job.id));
+        }
+    }
     if outcome.is_ok() {
         outcome = publish(build, shared, store, now_micros).await.map(|()| Turn::GoOn);
     }
+    if let Err(QueryError::Store(StoreError::UnknownTable(_))) = &outcome {
+        // The store knows first.
+        shared.changed().await;
+    }
     // A table that was dropped under the build refuses to be read or written, and that is no fault.
-    let is_gone = build.find(&shared.load().1).is_none();
+    let is_gone = build.find(&shared.load().1).is_none() && !build.has_turned(&shared.load().1);
     if outcome.is_ok() || is_gone {
         underway.build = None;
         job.end(if is_gone { State::Cancelled } else { State::Done }, None);
@@ -431,6 +486,9 @@ async fn publish<S: Store>(
         None => return Ok(()),
         Some((table, Target::Index(_))) => Change::IndexBuilt { keyspace, table: table.name.to_string(), id },
         Some((_, Target::View(_))) => Change::ViewBuilt { keyspace, id },
+        Some((table, Target::Generation(_))) => {
+            Change::Rebucketed { keyspace, name: table.name.to_string(), id }
+        }
     };
     apply(&change, shared, store, now_micros).await
 }

@@ -26,6 +26,7 @@ const NAP: Duration = Duration::from_millis(250);
 pub enum Kind {
     BuildIndex,
     BuildView,
+    Rebucket,
     Check,
     Repair,
 }
@@ -35,6 +36,7 @@ impl Kind {
         match self {
             Kind::BuildIndex => "build index",
             Kind::BuildView => "build view",
+            Kind::Rebucket => "rebucket",
             Kind::Check => "check projection",
             Kind::Repair => "repair projection",
         }
@@ -77,7 +79,7 @@ pub struct Subject {
     pub keyspace: Arc<str>,
     /// The table that is read.
     pub table: Arc<str>,
-    /// The index or view.
+    /// The index or view, or the plan that rows are moved to.
     pub target: Arc<str>,
 }
 
@@ -122,6 +124,7 @@ pub struct Job {
     pub subject: Subject,
     standing: Mutex<Standing>,
     changed: Notify,
+    page_rows: Option<usize>,
 }
 
 /// Whether a job may do its next page.
@@ -206,7 +209,8 @@ impl Job {
 
     /// Rows that a page may have at most, so that a slow job looks around often.
     pub fn rows_max(&self) -> Option<usize> {
-        self.standing().rows_per_second.map(|limit| (limit as usize / 4).max(1))
+        let paced = self.standing().rows_per_second.map(|limit| (limit as usize / 4).max(1));
+        paced.into_iter().chain(self.page_rows).min()
     }
 
     pub fn end(&self, state: State, error: Option<String>) {
@@ -298,6 +302,7 @@ pub struct Jobs {
 struct Listed {
     jobs: BTreeMap<u64, Arc<Job>>,
     others: u64,
+    page_rows: Option<usize>,
     /// The last check of each index and view, by its id.
     checks: BTreeMap<u32, LastCheck>,
 }
@@ -330,6 +335,11 @@ impl Jobs {
         let job = listed.add(id.into(), subject());
         job.standing().rows_per_second = rows_per_second;
         job
+    }
+
+    /// From now on jobs work in pages of so few rows; for tests that look between pages.
+    pub fn work_in_pages_of(&self, rows: usize) {
+        self.listed().page_rows = Some(rows);
     }
 
     /// A job that nothing is stored of.
@@ -379,7 +389,8 @@ impl Listed {
             stamp: 0,
             loaded: false,
         };
-        let job = Arc::new(Job { id, subject, standing: Mutex::new(standing), changed: Notify::new() });
+        let (standing, page_rows) = (Mutex::new(standing), self.page_rows);
+        let job = Arc::new(Job { id, subject, standing, changed: Notify::new(), page_rows });
         self.jobs.insert(id, job.clone());
         let over: Vec<u64> =
             self.jobs.values().filter(|job| job.state().is_over()).map(|job| job.id).collect();

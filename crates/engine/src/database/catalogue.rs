@@ -139,6 +139,7 @@ fn stored(tables: &[TableConfig]) -> Vec<TableConfig> {
         views: Vec::new(),
         limit: None,
         buckets: None,
+        mirror: None,
         ..table.clone()
     };
     tables.iter().map(bare).collect()
@@ -189,6 +190,7 @@ fn take_table(body: &mut &[u8]) -> Option<TableConfig> {
         views: Vec::new(),
         limit: None,
         buckets: None,
+        mirror: None,
     })
 }
 

@@ -32,6 +32,11 @@ impl EmbeddedStore {
         Some(begun)
     }
 
+    /// Whether commits wait for a change of the tables or for a snapshot.
+    pub fn is_paused(&self) -> bool {
+        self.shard.is_paused()
+    }
+
     /// Decides a conditional commit if that needs no waiting: its outcome, and its number if it applies. `None` as in
     /// [`EmbeddedStore::begin`].
     pub fn begin_if(&self, commit: &mut ConditionalCommit) -> Option<Result<Decided, StoreError>> {

@@ -191,14 +191,13 @@ impl Store for EmbeddedStore {
         // Snapshots pause commits too, and must not be resumed by us.
         let shared = self.shard.shared.clone();
         let _alone = shared.catalogue.lock().await;
-        let _paused = Paused(self);
-        for owner in 0..self.shards() {
-            let (sender, receiver) = oneshot::channel();
-            self.shard.send(owner, Box::new(move |shard| shard.pause(sender)))?;
-            receiver.await.map_err(|_| StoreError::Closed)?;
-        }
-        Ok(())
+        self.pause_all().await.map(|_| ())
     }
+}
+
+/// Tables with a next generation, and which.
+fn mirrors(tables: &[TableConfig]) -> impl Iterator<Item = (TableId, TableId)> {
+    tables.iter().filter_map(|table| Some((table.id, table.mirror.as_ref()?.table)))
 }
 
 /// Lets commits in again, also when whoever waited for the pause goes away.
@@ -213,12 +212,28 @@ impl Drop for Paused<'_> {
 }
 
 impl EmbeddedStore {
+    /// Lets no commit in until the guard is gone; returns when those under way have ended. The catalogue is locked.
+    async fn pause_all(&self) -> Result<Paused<'_>, StoreError> {
+        let paused = Paused(self);
+        for owner in 0..self.shards() {
+            let (sender, receiver) = oneshot::channel();
+            self.shard.send(owner, Box::new(move |shard| shard.pause(sender)))?;
+            receiver.await.map_err(|_| StoreError::Closed)?;
+        }
+        Ok(paused)
+    }
+
     async fn alter_all(&self, blob: Vec<u8>, tables: Vec<TableConfig>) -> Result<(), StoreError> {
         let shared = self.shard.shared.clone();
         let mut current = shared.catalogue.lock().await;
         if let Some(reason) = shared.log.failure() {
             return Err(StoreError::ReadOnly { reason: reason.to_owned() });
         }
+        // Generations of a table begin and end between commits: every commit is before or after, on all shards alike.
+        let _paused = match mirrors(&current.tables).eq(mirrors(&tables)) {
+            true => None,
+            false => Some(self.pause_all().await?),
+        };
         let next = Arc::new(Catalogue { version: current.version + 1, tables, blob });
         let (written, old, job_shared) = (next.clone(), current.clone(), shared.clone());
         let replace = move || replace_catalogue(&job_shared, &old, &written);

@@ -53,7 +53,12 @@ pub(super) fn slices(needs: Needs) -> Vec<Slice> {
         RowPosition::Static => None,
         RowPosition::Row(clustering) => Some(Slice::one(clustering)),
     });
-    let mut slices: Vec<Slice> = rows.chain(needs.ranges).filter(|slice| !slice.is_empty()).collect();
+    apart(rows.chain(needs.ranges).collect())
+}
+
+/// The same of slices in any order.
+pub(super) fn apart(mut slices: Vec<Slice>) -> Vec<Slice> {
+    slices.retain(|slice| !slice.is_empty());
     slices.sort_by(|a, b| a.start.cmp(&b.start));
     let mut apart: Vec<Slice> = Vec::with_capacity(slices.len());
     for slice in slices {

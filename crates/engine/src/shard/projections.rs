@@ -27,13 +27,13 @@ impl Shard {
         self.any_projection.get() && mutations.iter().any(|mutation| self.is_projected(mutation.table))
     }
 
-    /// The partitions that must not change while the rows of their views are found.
+    /// The partitions that must not change while the rows of their views or of their mirror are found.
     pub(super) fn viewed_keys(&self, mutations: &[Mutation]) -> Vec<LockKey> {
         if !self.any_projection.get() {
             return Vec::new();
         }
         let tables = self.tables.borrow();
-        let viewed = |table: TableId| tables.get(&table).is_some_and(|table| !table.config.views.is_empty());
+        let viewed = |table: TableId| tables.get(&table).is_some_and(|table| table.config.is_followed());
         let viewed = mutations.iter().filter(|mutation| viewed(mutation.table));
         viewed.map(|mutation| (mutation.table, mutation.key.clone())).collect()
     }
@@ -61,6 +61,8 @@ impl Shard {
             all.extend(projected.mutations);
         }
         // A projection that was dropped meanwhile, as this shard knows and another did not yet.
+        // What was only to be copied is nothing to be stored.
+        mutations.retain(|mutation| mutation.touched.is_none() || !mutation.encoded().is_empty());
         let tables = self.tables.borrow();
         mutations.extend(all.into_iter().filter(|mutation| tables.contains_key(&mutation.table)));
         Ok(highest)
@@ -104,6 +106,7 @@ impl Shard {
             return Ok(Projected::default());
         }
         let mut projected = self.view_delta(mutation, now_seconds)?;
+        projected.mutations.extend(self.mirror_delta(mutation)?);
         projected.mutations.extend(self.index_delta(mutation, now_seconds)?);
         projected.mutations.extend(self.bucket_entry(mutation));
         Ok(projected)

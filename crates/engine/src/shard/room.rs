@@ -176,6 +176,10 @@ impl Shard {
         });
     }
 
+    pub fn is_paused(&self) -> bool {
+        self.room.paused.get()
+    }
+
     pub fn resume(&self) {
         self.room.paused.set(false);
         self.room.freed.notify_waiters();

@@ -1,4 +1,4 @@
-//! Rows of views: found from the rows that a mutation touches as they are and as they will be. The base partition is locked.
+//! Rows of views and of a table's next generation: found from the rows that a mutation touches as they are and as they will be. The base partition is locked.
 
 use super::Shard;
 use super::projections::Projected;
@@ -8,6 +8,7 @@ use model::key::{KIND_PARTITION_DELETION, KIND_RANGE, KIND_ROW};
 use model::row::RowView;
 use std::cmp::Ordering;
 use store::index::Needs;
+use store::mirror::{self, Images};
 use store::view::{BaseRow, NOTHING_EXPIRED};
 use store::{Mutation, Partitions, Read, ReadEnd, RowPosition, Slice, StoreError};
 
@@ -61,16 +62,56 @@ impl Shard {
         Ok(Projected { mutations, ballot: Some(timestamp) })
     }
 
+    /// The rows of the table's next generation: every row that a mutation touches, where it will be.
+    pub(super) fn mirror_delta(&self, mutation: &Mutation) -> Result<Vec<Mutation>, StoreError> {
+        let tables = self.tables.borrow();
+        let table = tables.get(&mutation.table).ok_or(StoreError::UnknownTable(mutation.table))?;
+        let Some(mirror) = &table.config.mirror else { return Ok(Vec::new()) };
+        let slices = super::indexes::apart(mirror::touched(mutation));
+        if slices.is_empty() {
+            return Ok(Vec::new());
+        }
+        let read = Read {
+            table: mutation.table,
+            partitions: Partitions::One(mutation.key.clone()),
+            slices,
+            reverse: false,
+            statics: false,
+            after: None,
+            now_seconds: NOTHING_EXPIRED,
+            scan_limit: TOUCHED_MAX,
+            tombstone_limit: u64::MAX,
+            account: Default::default(),
+        };
+        let mut then = Memtable::new();
+        then.apply(mutation, 0);
+        // Rows that are gone afterwards are known by name, unless a range has taken them.
+        let before = match mirror::deletes_ranges(mutation) {
+            true => self.rows_of(&read, None)?,
+            false => CurrentRows::default(),
+        };
+        let after = self.rows_of(&read, Some(&then))?;
+        mirror.follow(mutation, &images(&before), &images(&after))
+    }
+
     fn rows_of(&self, read: &Read, then: Option<&Memtable>) -> Result<CurrentRows, StoreError> {
         let mut rows = CurrentRows::default();
         match self.read_then(read, then, &mut rows)?.end {
             ReadEnd::Complete | ReadEnd::Stopped => Ok(rows),
             ReadEnd::Paused(_) => Err(StoreError::Invalid(format!(
-                "The table has materialized views, and one statement may touch at most {TOUCHED_MAX} of its rows; delete fewer \
-                 at once, by ranges of the clustering key"
+                "The table has materialized views or its buckets are being changed, and one statement may touch at most \
+                 {TOUCHED_MAX} of its rows; delete fewer at once, by ranges of the clustering key"
             ))),
         }
     }
+}
+
+fn images(rows: &CurrentRows) -> Images<'_> {
+    let rows = rows.rows().filter_map(|(position, row)| match position {
+        RowPosition::Row(clustering) => Some((clustering.as_slice(), row)),
+        RowPosition::Static => None,
+    });
+    rows.collect()
 }
 
 type Payload = (RowPosition, Vec<u8>);

@@ -11,6 +11,7 @@ mod hostile;
 mod inline;
 mod limits;
 mod linear;
+mod mirror;
 mod model;
 mod purge;
 mod snapshot;

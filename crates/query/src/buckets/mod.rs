@@ -3,9 +3,11 @@
 //! An entity is what a statement names as one partition. Its key is that of its record: the values of the partition key columns
 //! without buckets, as a composite. The partitions of its rows have the same bytes in front and their buckets behind.
 
+mod homes;
 mod prune;
 mod walk;
 
+pub use homes::{Moved, entity_of, entity_of_plan, partition_of};
 pub use prune::{Pruned, prune};
 pub use walk::{Reading, Walk};
 

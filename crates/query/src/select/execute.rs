@@ -2,6 +2,7 @@
 
 use super::buckets::{self, Chosen};
 use super::collector::{Collector, PageBudget, Stop};
+use super::earlier;
 use super::filter::Filter;
 use super::limits::bind_limit;
 use super::merge;
@@ -78,8 +79,16 @@ async fn run<S: Store, T: Store>(
             held.hold(keys_bytes(keys) + slices_bytes(&slices))?;
         }
     }
-    let state = match request.paging_state {
-        Some(bytes) => Some(PagingState::decode(bytes, plan.table.id)?),
+    let mut moved = None;
+    let mut state = match request.paging_state {
+        Some(bytes) => Some(match PagingState::decode(bytes, plan.table.id) {
+            Ok(state) => state,
+            Err(error) => {
+                let (place, from) = earlier::translate(bytes, plan, &partitions)?.ok_or(error)?;
+                moved = Some(from);
+                PagingState::Merge(place)
+            }
+        }),
         None => None,
     };
     let read = first_read(plan, slices, context);
@@ -88,6 +97,7 @@ async fn run<S: Store, T: Store>(
         PartitionSet::Entities(entities) => match buckets::choose(&mut scan, entities, &state).await? {
             Chosen::Partitions(partitions) => partitions,
             Chosen::Merge(merged) => {
+                now_of(&mut state, moved.is_some(), merged.set);
                 let rows = Box::pin(merge::run(&mut scan, merged, state)).await?;
                 scan.warn_about_tombstones(rows.count);
                 return Ok(rows);
@@ -101,6 +111,7 @@ async fn run<S: Store, T: Store>(
         }
         (Some(columns), PartitionSet::Keys(keys)) if keys.len() > 1 => {
             let merged = merge::Merged::of_keys(keys, columns, plan.reverse);
+            now_of(&mut state, moved.is_some(), merged.set);
             // In a box: common plans shall not carry the room that a merge takes.
             Box::pin(merge::run(&mut scan, merged, state)).await?
         }
@@ -108,7 +119,10 @@ async fn run<S: Store, T: Store>(
             let state = match state {
                 None => None,
                 Some(PagingState::Sequence(state)) => Some(state),
-                Some(PagingState::Merge(_)) => return Err(malformed()),
+                Some(PagingState::Merge(place)) => match moved {
+                    Some(earlier) => Some(earlier.sequence(plan, place)?),
+                    None => return Err(malformed()),
+                },
             };
             scan.sequence(partitions, state).await?
         }
@@ -118,10 +132,18 @@ async fn run<S: Store, T: Store>(
     Ok(rows)
 }
 
-/// Whether rows of a partition go to the client as they are met, and nobody has to be asked whose they are.
+/// A place of an earlier generation is one of what is merged now.
+fn now_of(state: &mut Option<PagingState>, moved: bool, set: i64) {
+    if let Some(PagingState::Merge(place)) = state
+        && moved
+    {
+        place.set = set;
+    }
+}
+
+/// Whether rows of a partition go to the client as they are met.
 fn is_straight(plan: &SelectPlan) -> bool {
-    let plain = plan.index.is_none() && plan.grouping.is_none() && plan.ann.is_none() && !plan.distinct;
-    plain && !plan.table.has_tenants()
+    plan.index.is_none() && plan.grouping.is_none() && plan.ann.is_none() && !plan.distinct
 }
 
 /// The first page of one partition: what most reads are. What [`run`] would give, without what other reads need.

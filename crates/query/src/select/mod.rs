@@ -8,6 +8,7 @@ mod aggregate;
 mod buckets;
 mod cell_info;
 mod collector;
+mod earlier;
 mod execute;
 mod filter;
 mod index_path;

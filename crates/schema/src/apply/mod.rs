@@ -62,6 +62,12 @@ impl Catalogue {
             }
             Change::DropView { keyspace, name, if_exists } => view::drop(self, keyspace, name, *if_exists),
             Change::ViewBuilt { keyspace, id } => Ok(view::built(self, keyspace, *id)),
+            Change::Rebucketed { keyspace, name, id } => {
+                Ok(table_alter::rebucketed(self, keyspace, name, *id))
+            }
+            Change::StopRebucketing { keyspace, name, id } => {
+                Ok(table_alter::stop_rebucketing(self, keyspace, name, *id))
+            }
             Change::AlterForeign { keyspace, name, foreign } => foreign::alter(self, keyspace, name, foreign),
             Change::DropForeign { keyspace, name } => foreign::drop(self, keyspace, name),
             Change::RenameForeign { keyspace, from, to } => foreign::rename(self, keyspace, from, to),

@@ -16,6 +16,7 @@ use crate::compact::Compact;
 use crate::error::SchemaError;
 use crate::keyspace::Keyspace;
 use crate::options::elsewhere;
+use crate::properties::Properties;
 use crate::table::Table;
 use crate::tenant;
 use model::types::DataType;
@@ -44,6 +45,7 @@ pub(super) fn alter(
     }
     foreign::refuse_alteration(before, alteration)?;
     let mut table = Table::clone(before);
+    let mut next_id = catalogue.next_table_id;
     match alteration {
         TableAlteration::Add { if_not_exists, columns } => {
             add(&mut table, *if_not_exists, columns)?;
@@ -66,14 +68,10 @@ pub(super) fn alter(
             if properties.has("id") {
                 return Err(SchemaError::config("Cannot alter table id."));
             }
-            bucketing::check_alter(properties)?;
             table.options = table.options.with(properties)?;
-            if let Some(text) = properties.text("retention")? {
-                let time = table.bucketing().and_then(|plan| plan.time.as_ref());
-                let seconds = bucketing::retention(text, time)?;
-                if let Some(plan) = &mut table.options.bucketing {
-                    plan.retention_seconds = seconds;
-                }
+            match properties.has("bucketing") {
+                true => next_id = rebucket(keyspace, &mut table, properties, next_id)?,
+                false => set_retention(&mut table, properties)?,
             }
             check_counter_ttl(&table)?;
         }
@@ -85,6 +83,7 @@ pub(super) fn alter(
         }
         _ => (Vec::new(), false),
     };
+    bucketing::check_under_way(&table)?;
     if table == *before && !foreign_words {
         return Ok(unchanged(catalogue));
     }
@@ -94,8 +93,65 @@ pub(super) fn alter(
         TableAlteration::Rename { renames } => keyspace.with_renamed_columns(name, renames),
         _ => keyspace.clone(),
     };
-    let next = with_tables(catalogue, &noted, views.into_iter().chain([table]));
+    let mut next = with_tables(catalogue, &noted, views.into_iter().chain([table]));
+    next.next_table_id = next_id;
     Ok(Applied { warnings, ..changed(next, EffectKind::Updated, TargetKind::Table, place, name) })
+}
+
+/// Puts a table on its way to another plan; the next free id.
+fn rebucket(
+    keyspace: &Keyspace,
+    table: &mut Table,
+    properties: &Properties,
+    next_id: u32,
+) -> Result<u32, SchemaError> {
+    if let Some(view) = keyspace.views_of(table).next() {
+        return Err(SchemaError::Invalid(format!(
+            "The buckets of {}.{} cannot be changed while {} is made of it: a view has every key column of its table, and these \
+             change. Drop the view, and create it again when the rows have moved",
+            table.keyspace, table.name, view.name
+        )));
+    }
+    match bucketing::begin(table, properties, next_id)? {
+        Some(next_id) => Ok(next_id),
+        None => set_retention(table, properties).map(|()| next_id),
+    }
+}
+
+fn set_retention(table: &mut Table, properties: &Properties) -> Result<(), SchemaError> {
+    let Some(text) = properties.text("retention")? else { return Ok(()) };
+    let time = table.bucketing().and_then(|plan| plan.time.as_ref());
+    let seconds = bucketing::retention(text, time)?;
+    let next = table.rebucketing().and_then(|next| next.plan.as_ref());
+    if let Some(plan) = next {
+        bucketing::retention(text, plan.time.as_ref())?;
+    }
+    let next = table.options.rebucketing.as_mut().and_then(|next| next.plan.as_mut());
+    for plan in table.options.bucketing.iter_mut().chain(next) {
+        plan.retention_seconds = seconds;
+    }
+    Ok(())
+}
+
+/// The rows of a table have moved: from now on it is its next generation.
+pub(super) fn rebucketed(catalogue: &Catalogue, place: &str, name: &str, id: u32) -> Applied {
+    let found = find(catalogue, place, name);
+    let found = found.filter(|(_, table)| table.rebucketing().is_some_and(|next| next.id == id));
+    let next = found.and_then(|(keyspace, table)| Some((keyspace, table.next_generation()?)));
+    let Some((keyspace, table)) = next else { return unchanged(catalogue) };
+    let next = with_tables(catalogue, keyspace, std::iter::once(table));
+    changed(next, EffectKind::Updated, TargetKind::Table, place, name)
+}
+
+/// The table stays as it is. Clients have never seen what it was on its way to.
+pub(super) fn stop_rebucketing(catalogue: &Catalogue, place: &str, name: &str, id: u32) -> Applied {
+    let found = find(catalogue, place, name);
+    let found = found.filter(|(_, table)| table.rebucketing().is_some_and(|next| next.id == id));
+    let Some((keyspace, table)) = found else { return unchanged(catalogue) };
+    let mut table = Table::clone(table);
+    table.options.rebucketing = None;
+    let catalogue = with_tables(catalogue, keyspace, std::iter::once(table));
+    Applied { catalogue, effect: None, warnings: Vec::new() }
 }
 
 pub(super) fn drop_table(

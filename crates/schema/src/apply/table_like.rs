@@ -53,6 +53,8 @@ pub(super) fn create(
     check_counter_ttl(&table)?;
     tenant::adopt(into, &mut table)?;
     let mut next_id = id + 1;
+    // Where the rows of the source have been, or are going, means nothing to a table without rows.
+    (table.options.rebucketing, table.options.former) = (None, Vec::new());
     // Which buckets there are is recorded for each table by itself.
     if let Some(plan) = table.options.bucketing.as_mut().filter(|plan| plan.time.is_some()) {
         plan.record = next_id;

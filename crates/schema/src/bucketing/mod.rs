@@ -5,12 +5,15 @@
 //! statements go through them is in the query crate, and the record of which time buckets exist is kept by the store.
 
 mod every;
+mod generation;
 mod read;
 #[cfg(test)]
 mod tests;
 
 pub use every::Every;
-pub(crate) use read::{adopt, check_alter, refuse_on_view, retention, static_in_buckets};
+pub use generation::{Former, Rebucketing};
+pub(crate) use generation::{begin, check_under_way, refuse_under_way};
+pub(crate) use read::{adopt, refuse_on_view, retention, static_in_buckets};
 
 use crate::column::Column;
 use crate::table::Table;

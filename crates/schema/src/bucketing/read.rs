@@ -224,14 +224,3 @@ pub(crate) fn refuse_on_view(properties: &Properties) -> Result<(), SchemaError>
         )),
     }
 }
-
-/// What ALTER TABLE cannot change.
-pub(crate) fn check_alter(properties: &Properties) -> Result<(), SchemaError> {
-    if properties.has("bucketing") {
-        return Err(SchemaError::invalid(
-            "The buckets of a table that exists cannot be changed yet: its rows would have to move. Create a table with the new \
-             plan and copy the rows into it",
-        ));
-    }
-    Ok(())
-}

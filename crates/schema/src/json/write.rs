@@ -36,6 +36,8 @@ fn format(catalogue: &Catalogue) -> u32 {
         t.is_checked()
             || t.compact.is_some()
             || t.bucketing().is_some()
+            || t.rebucketing().is_some()
+            || !options.former.is_empty()
             || !options.partition_limit.is_empty()
             || t.has_tenants()
     };

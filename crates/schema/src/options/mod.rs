@@ -48,6 +48,12 @@ pub struct TableOptions {
     /// Ours: how rows are spread over partitions. Made with the table, not read from properties here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bucketing: Option<crate::bucketing::Bucketing>,
+    /// Ours: the plan that a job is moving the rows to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rebucketing: Option<crate::bucketing::Rebucketing>,
+    /// Ours: earlier generations of the table, the last one last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub former: Vec<crate::bucketing::Former>,
     /// Ours: `'enforce' | 'warn' | 'off'`; empty means the keyspace's or the default.
     pub review: String,
     /// Ours: see [`LimitPlan`]; empty means none.
@@ -93,6 +99,8 @@ impl Default for TableOptions {
             ]),
             extensions: BTreeMap::new(),
             bucketing: None,
+            rebucketing: None,
+            former: Vec::new(),
             review: String::new(),
             partition_limit: BTreeMap::new(),
             tenant: String::new(),

@@ -14,6 +14,7 @@ mod logins;
 mod partitions;
 mod patterns;
 mod prepared;
+mod rebucketing;
 mod tenants;
 mod traces;
 mod transactions;

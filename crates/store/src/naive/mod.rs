@@ -11,6 +11,7 @@ use crate::constraint::check_rows;
 use crate::deferred::Deferred;
 use crate::error::StoreError;
 use crate::index::{self, IndexConfig};
+use crate::mirror::{Images, MirrorConfig};
 use crate::mutation::Mutation;
 use crate::read::{Flow, Partitions, Read, ReadEnd, ReadOutcome, Sink};
 use crate::transaction::{Decide, Horizon, Moment, Stamped, Transaction};
@@ -41,6 +42,7 @@ struct Table {
     indexes: Vec<IndexConfig>,
     views: Vec<ViewConfig>,
     buckets: Option<BucketsConfig>,
+    mirror: Option<MirrorConfig>,
     partitions: BTreeMap<PartitionKey, Partition>,
 }
 
@@ -125,11 +127,16 @@ impl NaiveStore {
             .collect();
         let view = |position: &RowPosition| before.get(position).and_then(|row| RowView::from_payload(row));
         check_rows(&mutation, &checks, view, now_seconds).map_err(|violation| violation.error)?;
+        if let Some(mirror) = self.tables.borrow().get(&mutation.table).and_then(|t| t.mirror.as_ref()) {
+            mirror.check(&mutation)?;
+        }
         let mut entries = self.index_delta(&mutation, now_seconds);
         entries.extend(self.bucket_entry(&mutation));
         let before = self.base_rows(&mutation);
         std::iter::once(&mutation).chain(&entries).try_for_each(|mutation| self.put(mutation))?;
-        self.view_delta(&mutation, &before, now_seconds).iter().try_for_each(|mutation| self.put(mutation))
+        let copies = self.mirror_delta(&mutation, &before)?;
+        let views = self.view_delta(&mutation, &before, now_seconds);
+        views.iter().chain(&copies).try_for_each(|mutation| self.put(mutation))
     }
 
     /// The entry of a bucket, with every write of it.
@@ -137,10 +144,11 @@ impl NaiveStore {
         self.tables.borrow().get(&mutation.table)?.buckets.as_ref()?.entry(mutation)
     }
 
-    /// Every row of the partition, if its table has views.
+    /// Every row of the partition, if its table has views or a mirror.
     fn base_rows(&self, mutation: &Mutation) -> BTreeMap<Vec<u8>, Vec<u8>> {
         let tables = self.tables.borrow();
-        let table = tables.get(&mutation.table).filter(|table| !table.views.is_empty());
+        let followed = |table: &&Table| !table.views.is_empty() || table.mirror.is_some();
+        let table = tables.get(&mutation.table).filter(followed);
         let partition = table.and_then(|table| table.partitions.get(&mutation.key));
         let row = |clustering: &Vec<u8>| {
             let at = RowPosition::Row(clustering.clone());
@@ -175,6 +183,29 @@ impl NaiveStore {
             out.extend(table.views.iter().flat_map(|view| view.follow(was, is, timestamp, now_seconds)));
         }
         out
+    }
+
+    /// What a mutation that was applied does to the mirror of its table.
+    fn mirror_delta(
+        &self,
+        mutation: &Mutation,
+        before: &BTreeMap<Vec<u8>, Vec<u8>>,
+    ) -> Result<Vec<Mutation>, StoreError> {
+        let config = self.tables.borrow().get(&mutation.table).and_then(|table| table.mirror.clone());
+        let Some(mirror) = config else { return Ok(Vec::new()) };
+        let after = self.base_rows(mutation);
+        let slices = crate::mirror::touched(mutation);
+        let live = |row: &RowView<'_>| row.is_live(0);
+        fn images<'r>(
+            rows: &'r BTreeMap<Vec<u8>, Vec<u8>>,
+            slices: &[crate::Slice],
+            live: impl Fn(&RowView<'_>) -> bool,
+        ) -> Images<'r> {
+            let touched = |at: &[u8]| slices.iter().any(|slice| slice.contains(at));
+            let rows = rows.iter().filter(|(at, _)| touched(at));
+            rows.filter_map(|(at, row)| Some((&at[..], RowView::from_payload(row).filter(&live)?))).collect()
+        }
+        mirror.follow(mutation, &images(before, &slices, live), &images(&after, &slices, live))
     }
 
     fn put(&self, mutation: &Mutation) -> Result<(), StoreError> {
@@ -429,6 +460,7 @@ impl Store for NaiveStore {
             table.indexes = config.indexes;
             table.views = config.views;
             table.buckets = config.buckets;
+            table.mirror = config.mirror;
         }
         *self.catalogue.borrow_mut() = Some(catalogue);
         Ok(())

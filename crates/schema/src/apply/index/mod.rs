@@ -6,6 +6,7 @@ mod storage_attached;
 mod target;
 
 use super::{changed, existing_keyspace, foreign, guard, is_word, unchanged, with_table};
+use crate::bucketing;
 use crate::catalogue::Catalogue;
 use crate::change::{Applied, EffectKind, NewIndex, TargetKind};
 use crate::error::SchemaError;
@@ -36,6 +37,7 @@ pub(super) fn create(catalogue: &Catalogue, new: &NewIndex) -> Result<Applied, S
         return Err(SchemaError::invalid("Secondary indexes on materialized views aren't supported"));
     }
     foreign::refuse(table)?;
+    bucketing::refuse_under_way(table)?;
     if table.is_counter() {
         return Err(SchemaError::invalid("Secondary indexes on counter tables aren't supported"));
     }

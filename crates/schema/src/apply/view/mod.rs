@@ -55,6 +55,7 @@ pub(super) fn create(
         None => {}
     }
     foreign::refuse(base)?;
+    crate::bucketing::refuse_under_way(base)?;
     if base.is_counter() {
         return Err(SchemaError::invalid("Materialized views are not supported on counter tables"));
     }

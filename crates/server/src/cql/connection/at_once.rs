@@ -258,6 +258,8 @@ impl Asked<'_> {
                 return AtOnce::Answered(operation, None);
             }
             Some(Ok(Write::Plain(mut commit))) => match store.begin(&mut commit) {
+                // The tables may be about to change: whoever waits binds again afterwards.
+                None if store.is_paused() => return AtOnce::NotYet,
                 None => {
                     return AtOnce::Waits(self.waits(operation, attempt, Handed::Plain(commit), statement));
                 }
@@ -267,6 +269,7 @@ impl Asked<'_> {
                 let Some(statement) = statement else { return AtOnce::NotYet };
                 let Plan::Write(plan) = &statement.prepared.plan else { return AtOnce::NotYet };
                 let (outcome, number) = match store.begin_if(&mut commit) {
+                    None if store.is_paused() => return AtOnce::NotYet,
                     None => {
                         let handed = Handed::Conditional(commit, statement.clone());
                         return AtOnce::Waits(self.waits(operation, attempt, handed, Some(statement)));
@@ -330,6 +333,11 @@ impl Asked<'_> {
                     outcome.map(rows)
                 }
             };
+            // It was bound to a generation of its table that has ended since: nothing was done.
+            let outcome = outcome.map_err(|error| match error {
+                StoreError::UnknownTable(_) => StoreError::Overloaded("the table has just been changed"),
+                error => error,
+            });
             let done = outcome.is_ok();
             match outcome {
                 Ok(None) => reply::void(&peer, head),
@@ -407,6 +415,10 @@ impl Asked<'_> {
         attempt: Attempt,
         statement: Option<&Rc<Statement>>,
     ) -> AtOnce<'static> {
+        // Its rows may have moved to another generation of the table: the long way looks again.
+        if matches!(error, QueryError::Store(StoreError::UnknownTable(_))) {
+            return AtOnce::NotYet;
+        }
         if let Some(statement) = statement {
             statement.failed(error.is_overload());
         }

@@ -306,6 +306,8 @@ impl Visit {
         let rows = match &outcome {
             Ok(Answer { response: Response::Rows(rows), .. }) => Ok(rows),
             Ok(_) => return None,
+            // Its rows may have moved to another generation of the table: the long way looks again.
+            Err(QueryError::Store(StoreError::UnknownTable(_))) => return None,
             Err(error) => Err(error),
         };
         (!request.outgrown(rows)).then_some(outcome)

@@ -19,6 +19,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use store::StoreError;
 
 /// How long a request may work before it lets others have their turn.
 pub const TURN: Duration = Duration::from_millis(2);
@@ -102,7 +103,14 @@ pub async fn run(shard: Rc<Shard>, peer: Rc<Peer>, request: Owned) {
         }
         operation
     } else {
-        let (operation, outcome) = dispatch(&shard, &peer, head, None, decoded).await;
+        let (mut operation, mut outcome) = dispatch(&shard, &peer, head, None, decoded).await;
+        if let Err(Failure::Query(QueryError::Store(StoreError::UnknownTable(_)), _)) = &outcome
+            && let Ok(again) = Request::decode(head.protocol, &request.envelope())
+        {
+            // Dropped, or its rows have moved to another generation while the request was on its way. Nothing was done.
+            shard.shared.catalogue.changed().await;
+            (operation, outcome) = Box::pin(dispatch(&shard, &peer, head, None, again)).await;
+        }
         if let Err(failure) = outcome {
             reply::failure(&shard, &peer, head, failure, None);
         }
