@@ -182,10 +182,13 @@ class Writer:
         from values import key_value
         r = self.r
         keys = self.table.index_keys(index)
-        name, _ = keys[0]
-        parts = [f"{self.name(name)} = {self.value(key_value(r, self.table.types[name], name not in ('pk',)))}"]
-        if len(keys) > 1 and r.random() < 0.7:
-            name, _ = keys[1]
+        equal = lambda name: f"{self.name(name)} = {self.value(key_value(r, self.table.types[name], name not in ('pk',)))}"
+        parts = [equal(name) for name, kind in keys if kind == "HASH" and (name == keys[0][0] or r.random() < 0.97)]
+        sort = [name for name, kind in keys if kind == "RANGE"]
+        leading = r.randint(0, len(sort) - 1) if len(sort) > 1 else 0
+        parts += [equal(name) for name in sort[:leading] if r.random() < 0.97]
+        if sort and r.random() < 0.7:
+            name = sort[leading]
             kind = self.table.types[name]
             operand = lambda: self.value(key_value(r, kind, True))
             form = r.choice(["=", "<", "<=", ">", ">=", "between", "begins"])

@@ -38,7 +38,7 @@ class Statement:
     def condition(self):
         r = self.r
         name = r.choice(["a", "b", "d", "s1", "m", "l"])
-        form = r.choice(["cmp"] * 4 + ["between", "in", "missing", "null", "type", "begins", "contains", "size", "exists", "not"])
+        form = r.choice(["cmp"] * 4 + ["between", "in", "missing", "null", "type", "begins", "contains", "size", "exists", "not", "is", "nested", "or", "neg"])
         kind = values.TYPICAL[name]
         if form == "cmp":
             return f"{self.name(name)} {r.choice(['=', '<>', '<', '<=', '>', '>='])} {self.literal(values.of_type(r, kind if kind in 'SNBBOOL' else 'S'))}"
@@ -58,6 +58,15 @@ class Statement:
             return f"contains({r.choice(['a', 's1'])}, {self.literal({'S': 'a'})})"
         if form == "size":
             return f"size({self.name(name)}) > {self.literal({'N': '1'})}"
+        if form == "is":
+            kind = r.choice(["NULL", "BOOLEAN", "STRING", "NUMERIC", "BLOB", "STRUCT", "LIST", "MISSING", "TUPLE", "NUMBER"])
+            return f"{self.name(name)} IS {r.choice(['', 'NOT '])}{kind}"
+        if form == "nested":
+            return f"{r.choice(['m.x', 'm.y', 'l[0]', 'l[1]', 'm.x.y', chr(34) + 'm' + chr(34) + '.' + chr(34) + 'x' + chr(34)])} = {self.literal(values.value(r, 2))}"
+        if form == "or":
+            return f"(a = {self.literal({'S': 'a'})} OR b > {self.literal({'N': '1'})})"
+        if form == "neg":
+            return f"b = {self.literal({'N': '-1'})}"
         if form == "exists":
             return f"attribute_exists({self.name(name)})" if r.random() < 0.3 else f"m.x = {self.literal({'S': 'a'})}"
         return f"NOT a = {self.literal({'S': 'a'})}"
@@ -71,8 +80,16 @@ class Statement:
     def select(self):
         r, table = self.r, self.table
         source = f'"{table.name}"'
-        what = r.choice(["*", "*", "a, b", "pk", "m.x", "l[0]", '"s1"', "m"])
-        form = r.choice(["key", "key", "hash", "filter", "none"])
+        what = r.choice(["*", "*", "a, b", "pk", "m.x", "l[0]", '"s1"', "m", "m.x, m.y", "l[0], l[1]"])
+        form = r.choice(["key", "key", "hash", "filter", "none", "index", "keys"])
+        if form == "index" and table.indexes:
+            index = r.choice(list(table.indexes))
+            names = [name for name, _ in table.indexes[index][1]]
+            where = " AND ".join(f"{self.name(n)} = {self.literal(values.key_value(r, table.types[n], n != 'pk'))}" for n in names[:r.choice([0, 1, 1, 2])])
+            return f'SELECT {r.choice(["*", "*", "pk", "a"])} FROM {source}."{index}"' + (f" WHERE {where}" if where else "")
+        if form == "keys":
+            several = ", ".join(self.literal(table.key(r)["pk"]) for _ in range(2))
+            return f"SELECT {what} FROM {source} WHERE pk IN [{several}]"
         if form == "key":
             return f"SELECT {what} FROM {source} WHERE {self.where()}"
         if form == "hash":
@@ -109,6 +126,9 @@ class Statement:
         end = r.choice(["", "", " RETURNING ALL NEW *", " RETURNING ALL OLD *", " RETURNING MODIFIED NEW *", " RETURNING MODIFIED OLD *"]) if returning else ""
         return f'UPDATE "{self.table.name}" {" ".join(parts)} WHERE {self.where(key)}{end}'
 
+    def exists(self, key=None, returning=True):
+        return f'EXISTS(SELECT * FROM "{self.table.name}" WHERE {self.key(key)} AND {self.condition()})'
+
     def delete(self, key=None, returning=True):
         end = self.r.choice(["", "", " RETURNING ALL OLD *"]) if returning else ""
         return f'DELETE FROM "{self.table.name}" WHERE {self.where(key)}{end}'
@@ -138,6 +158,8 @@ def one(r, tables):
             del request["Parameters"]
     if r.random() < 0.2:
         request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+    if r.random() < 0.15 and request["Statement"].startswith("SELECT"):
+        request["Limit"] = r.choice([1, 2, 5])
     if r.random() < 0.2:
         request["ConsistentRead"] = r.choice([True, False])
     return "ExecuteStatement", request
@@ -149,5 +171,5 @@ def batch(r, tables):
 
 
 def transaction(r, tables):
-    kinds = r.choice([["insert", "update", "delete"], ["select"]])
+    kinds = r.choice([["insert", "update", "delete"], ["insert", "update", "exists"], ["select"]])
     return "ExecuteTransaction", {"TransactStatements": [statement(r, tables, kinds, returning=False) for _ in range(r.choice([1, 2, 3]))]}

@@ -54,6 +54,7 @@ def update(r, table):
 
 
 def options(r, request):
+    sometimes(r, request, "ReturnItemCollectionMetrics", ["SIZE", "NONE"], 0.06)
     sometimes(r, request, "ReturnConsumedCapacity", CAPACITY)
     sometimes(r, request, "ReturnValuesOnConditionCheckFailure", ["ALL_OLD", "NONE"], 0.2)
 
@@ -129,15 +130,21 @@ def scan(r, table):
     if not (index and table.indexes[index][0] == "GSI"):
         sometimes(r, request, "ConsistentRead", [True, False])
     reads(r, request)
+    if "Limit" not in request and r.random() < 0.15:
+        request["TotalSegments"] = r.choice([1, 2, 3, 7])
+        request["Segment"] = r.choice([0, 0, 1, 2])
+        if r.random() < 0.1:
+            request.pop(r.choice(["TotalSegments", "Segment"]))
     return "Scan", request
 
 
 def batch_get(r, tables):
     items = {}
+    many = r.random() < 0.02
     for table in r.sample(tables, r.randint(1, min(3, len(tables)))):
         keys = []
-        for _ in range(r.choice([1, 2, 3, 8])):
-            key = table.key(r)
+        for number in range(r.choice([1, 2, 3, 8]) if not many else r.choice([50, 100, 101])):
+            key = table.key(r) if not many else numbered(table, number)
             if key not in keys or r.random() < 0.05:
                 keys.append(key)
         entry = {"Keys": keys}
@@ -149,12 +156,21 @@ def batch_get(r, tables):
     return "BatchGetItem", request
 
 
+def numbered(table, number):
+    """Keys that are all different."""
+    made = {"S": {"S": f"k{number}"}, "N": {"N": str(1000 + number)}, "B": {"B": f"{number:04}"}}
+    return {name: made[table.types[name]] for name, _ in table.keys}
+
+
 def batch_write(r, tables):
     items = {}
+    many = r.random() < 0.03
     for table in r.sample(tables, r.randint(1, min(3, len(tables)))):
         entries, keys = [], []
-        for _ in range(r.choice([1, 2, 3, 8])):
+        for number in range(r.choice([1, 2, 3, 8]) if not many else r.choice([12, 25, 26])):
             item = values.item(r, table)
+            if many:
+                item.update(numbered(table, number))
             key = str({name: item[name] for name, _ in table.keys})
             if key in keys and r.random() < 0.95:
                 continue
@@ -165,7 +181,8 @@ def batch_write(r, tables):
                 entries.append({"DeleteRequest": {"Key": {name: item[name] for name, _ in table.keys}}})
         items[table.name] = entries
     request = {"RequestItems": items}
-    sometimes(r, request, "ReturnConsumedCapacity", CAPACITY)
+    options(r, request)
+    request.pop("ReturnValuesOnConditionCheckFailure", None)
     return "BatchWriteItem", request
 
 
@@ -206,12 +223,15 @@ def transact_write(r, tables):
         entries.append({kind: action})
     request = {"TransactItems": entries}
     sometimes(r, request, "ReturnConsumedCapacity", CAPACITY)
+    sometimes(r, request, "ReturnItemCollectionMetrics", ["SIZE", "NONE"], 0.06)
+    if r.random() < 0.02:
+        entries[:] = [{"Put": {"TableName": tables[0].name, "Item": numbered(tables[0], number)}} for number in range(r.choice([99, 100, 101]))]
     return "TransactWriteItems", request
 
 
 # ---- broken requests
 
-EXPRESSIONS = ["ConditionExpression", "UpdateExpression", "FilterExpression", "ProjectionExpression", "KeyConditionExpression"]
+EXPRESSIONS = ["Statement", "ConditionExpression", "UpdateExpression", "FilterExpression", "ProjectionExpression", "KeyConditionExpression"]
 ENUMS = ["ReturnValues", "Select", "ConditionalOperator"]
 
 
@@ -228,18 +248,31 @@ def structures(node, found):
     return found
 
 
-def mutate(r, operation, request):
+def start_key(r, table, index):
+    """A key to begin behind, that no page gave; nothing need be there."""
+    names = [name for name, _ in table.keys] + [name for name, _ in table.indexes.get(index, (None, [], None))[1]]
+    return {name: values.key_value(r, table.types[name], name != "pk") for name in names}
+
+
+def mutate(r, operation, request, table):
     """Breaks the request in one place; the result may still be valid."""
     request = copy.deepcopy(request)
     objects = structures(request, [])
     texts = [(o, name) for o in objects for name in EXPRESSIONS if name in o]
     if texts and r.random() < 0.6:
         target, name = r.choice(texts)
-        target[name] = broken(r, target[name])
+        changed = broken(r, target[name])
+        # Local takes a statement in parentheses, the grammar does not.
+        if name != "Statement" or not changed.startswith("("):
+            target[name] = changed
         return request
     target = r.choice(objects)
-    form = r.choice(["value", "name", "unused", "undefined", "key", "key", "item", "index", "table", "empty", "mix", "start", "limit"])
-    if form == "value" and target.get("ExpressionAttributeValues"):
+    form = r.choice(["enum", "value", "name", "unused", "undefined", "key", "key", "item", "index", "table", "empty", "mix", "start", "limit"])
+    if form == "enum":
+        known = [name for name in ENUMS if name in target]
+        if known:
+            target[r.choice(known)] = r.choice(["", "all_old", "NOPE"])
+    elif form == "value" and target.get("ExpressionAttributeValues"):
         target["ExpressionAttributeValues"][r.choice(list(target["ExpressionAttributeValues"]))] = values.bad(r) if r.random() < 0.6 else values.value(r)
     elif form == "name" and target.get("ExpressionAttributeNames"):
         target["ExpressionAttributeNames"][r.choice(list(target["ExpressionAttributeNames"]))] = r.choice(["", "pk", "sk", "a", "zz"])
@@ -269,7 +302,7 @@ def mutate(r, operation, request):
         condition = {"ComparisonOperator": "EQ", "AttributeValueList": [{"S": "a"}]}
         target[name] = {"AttributesToGet": ["a"], "ConditionalOperator": "OR", "AttributeUpdates": {"a": {"Action": "PUT", "Value": {"S": "x"}}}}.get(name, {"a": condition})
     elif form == "start" and operation in ("Query", "Scan"):
-        target["ExclusiveStartKey"] = r.choice([{"pk": {"S": "p"}}, {"pk": {"S": "p"}, "sk": {"S": "a"}}, {"pk": {"N": "1"}, "sk": {"N": "1"}}, {}, {"x": {"S": "a"}}])
+        target["ExclusiveStartKey"] = start_key(r, table, target.get("IndexName")) if r.random() < 0.6 else r.choice([{"pk": {"S": "p"}}, {"pk": {"S": "p"}, "sk": {"S": "a"}}, {"pk": {"N": "1"}, "sk": {"N": "1"}}, {}, {"x": {"S": "a"}}])
     return request
 
 

@@ -30,6 +30,11 @@ class Table:
             elif "sk" in self.types and r.random() < 0.5:
                 keys.append(("sk", "RANGE"))
             self.indexes[f"gsi{number}"] = ("GSI", keys, r.choice(PROJECTIONS))
+        if r.random() < 0.25:
+            # A global index with several attributes in both parts of its key.
+            keys = [(f"mh{n}", "HASH") for n in range(r.choice([1, 2, 2, 3]))] + [(f"ms{n}", "RANGE") for n in range(r.choice([0, 1, 2, 3]))]
+            self.types.update({name: r.choice("SSN") for name, _ in keys})
+            self.indexes["gsim"] = ("GSI", keys, r.choice(PROJECTIONS))
         self.stream = r.choice([None, "NEW_AND_OLD_IMAGES", "NEW_AND_OLD_IMAGES", "KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE"])
         self.on_demand = r.random() < 0.5
 

@@ -9,7 +9,7 @@ use crate::bind::markers::Markers;
 use crate::prepared::{Prepared, bind_plan};
 use crate::roles;
 use crate::session::{Dialect, Session};
-use crate::shape::{Shaped, shapes};
+use crate::shape::{Shaped, foreign_shape, shapes};
 use database::shape::{Shape, Verb};
 use model::types::quote_identifier;
 use query::QueryError;
@@ -25,7 +25,16 @@ pub struct Undeclared {
     /// What the client is told.
     pub text: String,
     /// Roles that may all the same.
-    allowed: Vec<String>,
+    pub allowed: Vec<String>,
+}
+
+/// What is wrong with an operation of another dialect that does what a statement of this shape does.
+pub fn judge_operation(catalogue: &Catalogue, shaped: Shaped) -> Option<Box<Undeclared>> {
+    let shapes = [shaped];
+    let rules = rules(catalogue, &shapes);
+    let mut found = judge(catalogue, &shapes, &rules)?;
+    found.text = found.text.replacen("This statement", "This operation", 1);
+    Some(found)
 }
 
 /// What a statement was judged by: mode, exempt roles and patterns of each keyspace that wants patterns.
@@ -139,6 +148,9 @@ const SHAPES_MAX: usize = 10_000;
 fn bound_shape(catalogue: &Catalogue, keyspace: &str, pattern: &AccessPattern) -> Option<Shape> {
     let parsed = cql_syntax::parse_statement(&pattern.statement).ok()?;
     let scope = Scope { catalogue, keyspace: Some(keyspace) };
+    if let Some(shape) = foreign_shape(scope, &parsed.statement) {
+        return shape.ok();
+    }
     let mut markers = Markers::new(parsed.markers.len());
     let plan = bind_plan(scope, &parsed.statement, &mut markers).ok()?;
     shapes(&parsed.statement, &plan).into_iter().next().map(|shaped| shaped.shape)

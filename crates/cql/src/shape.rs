@@ -1,10 +1,13 @@
 //! The shapes of CQL statements: what they do to which table, without their values.
 
+use crate::bind::Scope;
 use crate::explain::select_class;
 use crate::prepared::Plan;
 use cql_syntax::ast::{self, ExprKind, Literal, Modification, Relation, RelationOp, Statement, Subject};
 use database::shape::{Class, How, Limit, Order, Shape, Verb};
 use model::types::quote_identifier;
+use query::QueryError;
+use query::function::foreign::dialect_of;
 use query::select::SelectPlan;
 use query::write::{Keys, Returned, TransactionPlan, WritePlan};
 use schema::Table;
@@ -64,6 +67,48 @@ pub fn shapes(statement: &Statement, plan: &Plan) -> Vec<Shaped> {
         (Statement::Transaction(transaction), Plan::Transaction(plan)) => transacted(transaction, plan),
         _ => Vec::new(),
     }
+}
+
+/// The shape that a pattern on a table of another dialect declares, from the statement alone: CQL neither writes such tables nor reads
+/// their indexes, and the other dialect does both. `None`: the table is one of CQL.
+pub fn foreign_shape(scope: Scope<'_>, statement: &Statement) -> Option<Result<Shape, QueryError>> {
+    let (name, verb, relations, conditional) = match statement {
+        Statement::Select(select) => (&select.table, Verb::Select, &select.relations[..], false),
+        Statement::Insert(insert) => (&insert.table, Verb::Insert, &[][..], insert.if_not_exists.is_some()),
+        Statement::Update(update) => {
+            (&update.table, Verb::Update, &update.relations[..], update.condition.is_some())
+        }
+        Statement::Delete(delete) => {
+            (&delete.table, Verb::Delete, &delete.relations[..], delete.condition.is_some())
+        }
+        _ => return None,
+    };
+    let table = scope.table(name).ok()?;
+    let keys: Vec<Vec<String>> = dialect_of(table)?
+        .keys(table)
+        .into_iter()
+        .map(|key| key.iter().map(|name| quote_identifier(name)).collect())
+        .collect();
+    let restricted = restricted(relations);
+    let names: Vec<&str> = restricted.iter().map(|(name, _)| name.as_str()).collect();
+    let wanted: &[Vec<String>] = if verb == Verb::Select { &keys } else { &keys[..keys.len().min(1)] };
+    let served = |key: &&Vec<String>| names.iter().all(|name| key.iter().any(|known| known == name));
+    let whole = |key: &&Vec<String>| verb == Verb::Select || verb == Verb::Insert || key.len() == names.len();
+    if !wanted.iter().any(|key| served(&key) && whole(&key)) {
+        return Some(Err(QueryError::Invalid(format!(
+            "{}.{} is a table of the DynamoDB API: a pattern restricts its key, all of it to write, or that of one of its indexes",
+            table.keyspace, table.name
+        ))));
+    }
+    let (order, rows) = match statement {
+        Statement::Select(select) => {
+            let descends = select.order_by.iter().any(|by| by.order == ast::SortOrder::Desc);
+            let order = if descends { Order::Reversed } else { Order::Stored };
+            (order, limit(select.limit.as_ref()))
+        }
+        _ => (Order::Stored, Limit::None),
+    };
+    Some(Ok(shape(table, verb, restricted, order, rows, conditional)))
 }
 
 /// What the statements of a transaction do, each for itself.

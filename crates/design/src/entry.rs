@@ -45,18 +45,36 @@ impl Review {
     }
 }
 
-/// Reviews files of CQL and of DynamoDB, given as name and text.
+/// Where repairs are to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Target {
+    /// Any server that speaks CQL: buckets are columns, which the application computes and asks for one by one.
+    #[default]
+    Cassandra,
+    /// Partita: buckets are a clause of the table, and statements stay as they are.
+    Partita,
+}
+
+/// Reviews files of CQL and of DynamoDB, given as name and text. Repairs run anywhere.
 pub fn review<N: Into<String>, T: Into<String>>(files: impl IntoIterator<Item = (N, T)>) -> Review {
+    review_for(Target::default(), files)
+}
+
+/// Reviews files, with repairs for one kind of server.
+pub fn review_for<N: Into<String>, T: Into<String>>(
+    target: Target,
+    files: impl IntoIterator<Item = (N, T)>,
+) -> Review {
     let files = files.into_iter().map(|(name, text)| SourceFile::new(name, text)).collect();
-    review_catalogue(Catalogue::read(files))
+    review_catalogue(Catalogue::read(files), target)
 }
 
 /// Reviews what has been read.
-pub fn review_catalogue(catalogue: Catalogue) -> Review {
+fn review_catalogue(catalogue: Catalogue, target: Target) -> Review {
     let facts: Vec<Facts> =
         catalogue.tables.iter().enumerate().map(|(at, table)| Facts::of(&catalogue, at, table)).collect();
     let mut findings = suppress::apply(&catalogue, rules::findings(&catalogue, &facts));
-    repair::apply(&catalogue, &facts, &mut findings);
+    repair::apply(&catalogue, &facts, &mut findings, target);
     findings.sort_by_key(|f| (f.place.file, f.place.span.start, std::cmp::Reverse(f.severity)));
     Review { catalogue, facts, findings }
 }
@@ -71,9 +89,9 @@ pub fn review_statement(keyspace: Option<&str>, statement: &str, known: &[&str])
     review.findings.into_iter().filter(|f| f.place.span.start >= start).collect()
 }
 
-/// Reviews the schema that these statements make, as a server keeps them. No I/O.
+/// Reviews the schema that these statements make, as our server keeps them; it can run its own clauses. No I/O.
 pub fn review_statements(keyspace: Option<&str>, statements: &[&str]) -> Vec<Finding> {
-    review([("statements", script(keyspace, statements))]).findings
+    review_for(Target::Partita, [("statements", script(keyspace, statements))]).findings
 }
 
 /// The statements one after another, in a keyspace.

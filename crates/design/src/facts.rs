@@ -2,10 +2,11 @@
 //!
 //! Computed once per table and read by all rules, so that two rules never disagree about the same table.
 
-use crate::catalogue::{Catalogue, Column, Table, TableKind};
+use crate::catalogue::{Bucketing, Catalogue, Column, Table, TableKind};
 use crate::growth::{self, Growth};
 use crate::lexicon::{
-    GROUP, HAPPENING, LONG_UNIT, MACHINE, PERSON, POPULATION, REFERENCE, TELEMETRY, TENANT_LIKE, THINGS, UNIT,
+    GROUP, HAPPENING, LONG_UNIT, MACHINE, PERSON, POPULATION, REFERENCE, REGISTRY, TELEMETRY, TENANT_LIKE,
+    THINGS, UNIT,
 };
 use crate::numbers::Numbers;
 use crate::people::CROWD;
@@ -87,7 +88,10 @@ impl Facts {
         let is_kept = usage.edits_rows && usage.drops_rows && !has_time;
         // One row per person is who did it, not a log of it.
         let per_person = !has_time && table.clustering_columns().last().is_some_and(is_somebody);
-        if content == Content::Happenings && (is_kept || per_person) {
+        // What lies under a post is about it: a word that names the key does not say what the rows are.
+        let is_post = |words: &[String]| any_word(words, &["post"]);
+        let of_post = is_post(&subject) && key().any(|c| is_post(&c.words));
+        if content == Content::Happenings && (is_kept || per_person || of_post) {
             content = Content::Things;
         }
         // Where something was, again and again, is measured; raw rows are what happens, before anybody looked at it.
@@ -129,9 +133,9 @@ impl Facts {
                 || has_sequence(table)
                 || (has_ids && content != Content::Things),
             is_reference,
-            time_bucket: time_bucket(key()),
-            hash_bucket: key().any(|c| c.meaning == Meaning::HashBucket),
-            has_weak_key: key().all(|c| is_weak(c.meaning)),
+            time_bucket: time_bucket(key()).or_else(|| table.bucketing.as_ref().and_then(Bucketing::grain)),
+            hash_bucket: key().any(|c| c.meaning == Meaning::HashBucket) || table.has_hash_buckets(),
+            has_weak_key: key().all(|c| is_weak(c.meaning)) && !table.has_hash_buckets(),
             numbers,
             write_rate,
             growth: Growth::default(),
@@ -216,21 +220,33 @@ fn is_somebody(column: &Column) -> bool {
 fn twin_key(catalogue: &Catalogue, at: usize, table: &Table) -> Option<String> {
     fn stem(table: &Table) -> Option<&[String]> {
         let by = table.words.iter().position(|word| word == "by")?;
-        table.words.get(..by)
+        table.words.get(..by).filter(|words| !words.is_empty())
     }
-    let own = stem(table).filter(|words| !words.is_empty())?;
-    let is_twin = |(n, other): &(usize, &Table)| {
-        *n != at
-            && other.partition.len() == 1
-            && other.columns.len() == table.columns.len()
-            && stem(other) == Some(own)
-            && !other.is_view()
-            && other.columns.iter().all(|c| table.column(&c.name).is_some())
+    // Most tables have no id outside their key, and need not be compared with all others.
+    let ids: Vec<&str> =
+        table.regular_columns().filter(|c| c.meaning == Meaning::Identity).map(|c| c.name.as_str()).collect();
+    if ids.is_empty() || table.clustering.is_empty() {
+        return None;
+    }
+    let has_all = |of: &Table, within: &Table| of.columns.iter().all(|c| within.column(&c.name).is_some());
+    let is_twin = |(_, other): &(usize, &Table)| {
+        let named = stem(table).is_some() && stem(table) == stem(other);
+        let same = other.columns.len() == table.columns.len() && has_all(other, table);
+        // The whole thing under its own id, here the same columns or fewer: at least one beside both keys.
+        let whole = other.clustering.is_empty()
+            && table.columns.len() >= 4
+            && table.keyspace == other.keyspace
+            && has_all(table, other);
+        (named && same) || whole
     };
-    let twin = catalogue.tables.iter().enumerate().find(is_twin)?.1;
-    let key = twin.partition_columns().next()?;
-    let plain = table.regular_columns().any(|c| c.name == key.name && c.meaning == Meaning::Identity);
-    plain.then(|| key.name.clone())
+    let keyed_by_id = |(n, other): &(usize, &Table)| {
+        *n != at
+            && !other.is_view()
+            && other.partition.len() == 1
+            && other.partition_columns().any(|c| ids.contains(&c.name.as_str()))
+    };
+    let twin = catalogue.tables.iter().enumerate().filter(keyed_by_id).find(is_twin)?.1;
+    twin.partition_columns().next().map(|key| key.name.clone())
 }
 
 /// Whether each row says where something was.
@@ -395,8 +411,15 @@ fn is_about_people(table: &Table) -> bool {
 /// Whether a partition holds what a whole tenant has many of.
 fn is_population<'c>(table: &Table, key: impl Iterator<Item = &'c Column>) -> bool {
     let mut wide = false;
+    let mut crowded = false;
     for column in key {
-        let is_crowded = any_word(&column.words, CROWD) && table.clustering_columns().any(is_somebody);
+        // Whoever takes part, and nothing about it but when.
+        let is_roll = has_instant(table)
+            && table.regular_columns().any(is_somebody)
+            && table.regular_columns().all(|c| matches!(c.meaning, Meaning::Identity | Meaning::Time));
+        let is_listed = is_roll || table.clustering_columns().any(is_somebody);
+        let is_crowded = any_word(&column.words, CROWD) && is_listed;
+        crowded |= is_crowded;
         let is_wide = any_word(&column.words, TENANT_LIKE) || column.is_container(table) || is_crowded;
         if !is_wide && !matches!(column.meaning, Meaning::Few(_)) {
             return false;
@@ -415,7 +438,12 @@ fn is_population<'c>(table: &Table, key: impl Iterator<Item = &'c Column>) -> bo
         let is_id = matches!(c.meaning, Meaning::Identity | Meaning::Other | Meaning::Label);
         let own = c.words.len() == 1 && matches!(c.words[0].as_str(), "id" | "uuid");
         let words = if own { &subject } else { &c.words };
-        is_id && any_word(words, POPULATION)
+        let many = any_word(words, POPULATION)
+            || (c.meaning == Meaning::Identity
+                && c.words.len() > 1
+                && !any_word(words, REGISTRY)
+                && !any_word(words, REFERENCE));
+        is_id && many
     };
-    wide && table.clustering_columns().any(is_many)
+    wide && (crowded || table.clustering_columns().any(is_many))
 }

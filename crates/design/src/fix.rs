@@ -1,11 +1,11 @@
 //! Repairs as runnable CQL: tables made from a table with another key, printed by the syntax crate.
 
-use crate::catalogue::{Column, Table};
+use crate::catalogue::{Bucketing, Column, Table};
 use crate::vocabulary::{Meaning, any_word};
 use cql_syntax::Span;
 use cql_syntax::ast::{
-    ClusteringItem, ColumnDef, CreateTable, DataType, Ident, NativeType, PrimaryKey, QualifiedName,
-    SortOrder, TableOption,
+    ClusteringItem, ColumnDef, CreateTable, DataType, Ident, Literal, MapEntry, NativeType, PrimaryKey,
+    Property, PropertyValue, QualifiedName, SortOrder, TableOption,
 };
 use std::fmt::Write;
 
@@ -22,6 +22,12 @@ impl Draft {
     pub fn of(table: &Table) -> Draft {
         let mut create = table.statement.clone();
         create.if_not_exists = false;
+        if let Some(plan) = &table.bucketing {
+            let buckets: Vec<String> = plan.columns().into_iter().map(|(name, _)| name).collect();
+            create.columns.retain(|c| !buckets.contains(&c.name.name));
+            create.options.retain(|o| !is_property(o, "extensions"));
+            put(&mut create.options, bucketing_property(plan));
+        }
         if create.name.keyspace.is_none() {
             create.name.keyspace = table.keyspace.as_ref().map(Ident::new);
         }
@@ -89,7 +95,6 @@ impl Draft {
     }
 
     pub fn with_ttl(mut self, seconds: u64) -> Draft {
-        use cql_syntax::ast::{Literal, Property, PropertyValue};
         self.create
             .options
             .retain(|o| !matches!(o, TableOption::Property(p) if p.name.name == "default_time_to_live"));
@@ -99,6 +104,21 @@ impl Draft {
             span: Span::default(),
         }));
         self
+    }
+
+    /// Buckets that the server makes; they are no columns of the definition.
+    pub fn with_bucketing(mut self, plan: &Bucketing) -> Draft {
+        put(&mut self.create.options, bucketing_property(plan));
+        self
+    }
+
+    pub fn without_bucketing(mut self) -> Draft {
+        self.create.options.retain(|o| !is_property(o, "bucketing"));
+        self
+    }
+
+    pub fn has_bucketing(&self) -> bool {
+        self.create.options.iter().any(|o| is_property(o, "bucketing"))
     }
 
     pub fn partition(&self) -> &[String] {
@@ -168,6 +188,34 @@ impl Draft {
             self.create.options.insert(0, TableOption::ClusteringOrder(items.collect(), Span::default()));
         }
         self.create
+    }
+}
+
+fn is_property(option: &TableOption, name: &str) -> bool {
+    matches!(option, TableOption::Property(property) if property.name.name == name)
+}
+
+/// Puts a property in the place of the one of its name.
+fn put(options: &mut Vec<TableOption>, property: Property) {
+    options.retain(|option| !is_property(option, &property.name.name));
+    options.push(TableOption::Property(property));
+}
+
+fn bucketing_property(plan: &Bucketing) -> Property {
+    let literal = |key: &str, text: &str| match key {
+        "into" => Literal::Integer(text.to_string()),
+        _ => Literal::String(text.to_string()),
+    };
+    let entries = plan.entries().into_iter().map(|(key, value)| MapEntry {
+        value: literal(&key, &value),
+        key: Literal::String(key),
+        key_span: Span::default(),
+        value_span: Span::default(),
+    });
+    Property {
+        name: Ident::new("bucketing"),
+        value: PropertyValue::Map(entries.collect(), Span::default()),
+        span: Span::default(),
     }
 }
 

@@ -78,20 +78,22 @@ pub fn model(table: &Table, facts: &Facts) -> Growth {
     let row_bytes = numbers.row_bytes.unwrap_or_else(|| row_bytes(table));
     let ttl = facts.usage.ttl_days.or(table.default_ttl_days);
     let kept = ttl.or(numbers.retention_days).unwrap_or(f64::INFINITY);
-    let bucket = facts.time_bucket.map_or(f64::INFINITY, |grain| grain.days().unwrap_or(1.0));
+    let by_server = table.bucketing.as_ref().and_then(|plan| plan.time.as_ref());
+    let bucket = match by_server {
+        Some(time) => time.days,
+        None => facts.time_bucket.map_or(f64::INFINITY, |grain| grain.days().unwrap_or(1.0)),
+    };
     let closes_after_days = kept.min(bucket);
     let worst = numbers.rows_worst();
-    let declared_rate = numbers.rows_per_day.or_else(|| {
-        let per_second = numbers.partition_rate.or_else(|| {
-            match (facts.write_rate, numbers.hot_share, numbers.partitions) {
-                (Some(rate), Some(share), _) => Some(rate * share),
-                (Some(rate), None, Some(partitions)) if partitions >= 1.0 => Some(rate / partitions),
-                _ => None,
-            }
-        })?;
-        Some(per_second * 86_400.0)
-    });
-    if let Some(rate) = declared_rate {
+    if let Some(plan) = &table.bucketing {
+        return of_entity(plan.fan_out(), facts, kept, row_bytes, closes_after_days).unwrap_or_else(|| {
+            let rate = if facts.is_history { assumed_rate(facts).min(interval_rate(table)) } else { 0.0 };
+            let rate = rate / plan.fan_out();
+            let rows_per_day = [rate / 10.0, rate / 2.0, rate];
+            Growth { row_bytes, is_declared: false, rows_per_day, rows_bound: None, closes_after_days }
+        });
+    }
+    if let Some(rate) = declared_rate(facts) {
         let bound = worst.map(|_| spread(numbers));
         return Growth {
             row_bytes,
@@ -123,6 +125,49 @@ pub fn model(table: &Table, facts: &Facts) -> Growth {
     let rate = if has(Meaning::Sequence) && has(Meaning::Identity) { rate * 10.0 } else { rate };
     let rows_per_day = [rate / 10.0, rate / 2.0, rate];
     Growth { row_bytes, is_declared: false, rows_per_day, rows_bound: None, closes_after_days }
+}
+
+/// Rows per day of one key, when the numbers say it.
+fn declared_rate(facts: &Facts) -> Option<f64> {
+    let numbers = &facts.numbers;
+    numbers.rows_per_day.or_else(|| {
+        let per_second = numbers.partition_rate.or_else(|| {
+            match (facts.write_rate, numbers.hot_share, numbers.partitions) {
+                (Some(rate), Some(share), _) => Some(rate * share),
+                (Some(rate), None, Some(partitions)) if partitions >= 1.0 => Some(rate / partitions),
+                _ => None,
+            }
+        })?;
+        Some(per_second * 86_400.0)
+    })
+}
+
+/// A table whose buckets the server makes: what is declared is of the key that statements name, and is parted.
+fn of_entity(
+    fan_out: f64,
+    facts: &Facts,
+    kept: f64,
+    row_bytes: f64,
+    closes_after_days: f64,
+) -> Option<Growth> {
+    let rows = facts.numbers.rows_worst().map(|_| spread(&facts.numbers));
+    // Rows without a rate came within what is kept, or within a year.
+    let over = if kept.is_finite() { kept.max(1.0) } else { 365.0 };
+    let rates = match declared_rate(facts) {
+        Some(rate) => [rate; 3],
+        None if closes_after_days.is_finite() => rows?.map(|rows| rows / over),
+        None => {
+            rows?;
+            [0.0; 3]
+        }
+    };
+    Some(Growth {
+        row_bytes,
+        is_declared: true,
+        rows_per_day: rates.map(|rate| rate / fan_out),
+        rows_bound: rows.map(|rows| rows.map(|rows| rows / fan_out)),
+        closes_after_days,
+    })
 }
 
 /// Typical, p99 and worst rows; a missing one is taken from its worse neighbour.

@@ -434,6 +434,7 @@ pub const HAPPENING: &[&str] = &[
     "like",
     "vote",
     "reaction",
+    "post",
 ];
 
 /// Words for tables whose rows are few by nature and rarely written.
@@ -749,4 +750,6 @@ pub const THINGS: &[&str] = &[
     "position",
     "association",
     "agg",
+    "embedding",
+    "vector",
 ];

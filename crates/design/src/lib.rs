@@ -30,6 +30,6 @@ mod usage;
 pub mod vocabulary;
 
 pub use catalogue::Catalogue;
-pub use entry::{Review, review, review_catalogue, review_statement, review_statements, warnings};
+pub use entry::{Review, Target, review, review_for, review_statement, review_statements, warnings};
 pub use finding::{Finding, ReadError, Severity};
 pub use source::{Place, SourceFile};

@@ -69,8 +69,18 @@ pub const RARE: &[&str] = &[
 ];
 
 /// Words for what everybody takes part in: all its users under its key are a population.
-pub const CROWD: &[&str] =
-    &["experiment", "campaign", "promotion", "feature", "survey", "broadcast", "newsletter"];
+pub const CROWD: &[&str] = &[
+    "experiment",
+    "campaign",
+    "promotion",
+    "feature",
+    "survey",
+    "broadcast",
+    "newsletter",
+    "segment",
+    "cohort",
+    "audience",
+];
 
 /// Last words of tables that say how something is set up: a new row now and then, by one writer.
 pub const ABOUT: &[&str] = &["info", "config", "setting", "metadata", "version", "schema"];

@@ -1,6 +1,6 @@
 //! How the statements use a table: literals that are the same everywhere, what expires, what is deleted, what reads know.
 
-use crate::catalogue::{Access, Catalogue, Limit, Table, Verb};
+use crate::catalogue::{Access, Catalogue, Column, Limit, Table, Verb};
 use crate::vocabulary::Meaning;
 use cql_syntax::ast::RelationOp;
 
@@ -32,6 +32,12 @@ pub struct Usage {
     pub edits_rows: bool,
     /// Columns outside the partition key to which every read of it gives one value.
     pub known_by_reads: Vec<String>,
+    /// Rows are only ever added, and readers take them in the order in which they came: a log, whatever it is called.
+    pub appends: bool,
+    /// A clustering column that counts, by what statements do: readers go on behind a number, or take the highest.
+    pub counts_by: Option<String>,
+    /// The columns of the partition key that statements only ever give constants, with the number of them (two or more).
+    pub choices: Vec<(String, usize)>,
 }
 
 impl Usage {
@@ -69,7 +75,26 @@ impl Usage {
             }
         }
         usage.literals(table, &accesses);
+        usage.counts_by = counts_by(table, &accesses);
+        usage.appends = usage.is_appended(table, &accesses);
         usage
+    }
+
+    /// Added, never changed or removed, and read as one reads what is long: the newest, a page, a stretch.
+    fn is_appended(&self, table: &Table, accesses: &[&Access]) -> bool {
+        let kept = self.drops_partitions || self.drops_rows || self.drops_ranges || self.edits_rows;
+        let order = table
+            .clustering_columns()
+            .find(|c| c.is_chronological() || self.counts_by.as_ref() == Some(&c.name));
+        let Some(order) = order else { return false };
+        let in_part = |a: &&&Access| {
+            a.is_read()
+                && table.partition_columns().all(|c| a.point(&c.name).is_some())
+                && a.point(&order.name).is_none()
+        };
+        let mut reads = accesses.iter().filter(in_part).peekable();
+        let as_long = |a: &&Access| a.limit != Limit::None || a.slice(&order.name).is_some();
+        self.inserts > 0 && !kept && !self.always_expires && reads.peek().is_some() && reads.any(as_long)
     }
 
     /// What literals say about the partition key.
@@ -110,6 +135,8 @@ impl Usage {
             values.dedup();
             if let ([value], false, true) = (values.as_slice(), bound, built_in) {
                 self.constants.push((column.name.clone(), (*value).to_string()));
+            } else if let ([_, _, ..], false, true) = (values.as_slice(), bound, built_in) {
+                self.choices.push((column.name.clone(), values.len()));
             } else if let (Some(value), true) = (built_in_insert, bound_insert) {
                 self.copied_under = Some((column.name.clone(), value.to_string()));
             }
@@ -182,4 +209,30 @@ fn known_by_reads(table: &Table, accesses: &[&Access]) -> Vec<String> {
         reads.iter().all(|a| a.point(name).is_some_and(|r| r.op == RelationOp::Eq && r.columns.len() == 1))
     };
     table.clustering_columns().filter(|c| is_known(&c.name)).map(|c| c.name.clone()).collect()
+}
+
+/// Rows that are numbered as they come, by the reads: on from a number, or the highest first.
+fn counts_by(table: &Table, accesses: &[&Access]) -> Option<String> {
+    use cql_syntax::ast::{NativeType, SortOrder};
+    let is_number = |c: &&Column| {
+        let native = crate::vocabulary::native(&c.data_type);
+        matches!(native, Some(NativeType::Int | NativeType::Bigint | NativeType::Varint))
+            && matches!(c.meaning, Meaning::Other | Meaning::Sequence | Meaning::Identity)
+    };
+    let is_counted = |c: &&Column| {
+        accesses.iter().filter(|a| a.is_read()).any(|a| {
+            let onward = a.restrictions.iter().any(|r| {
+                matches!(r.op, RelationOp::Gt | RelationOp::Ge) && r.columns.contains(&c.name) && !r.is_token
+            });
+            let at = table
+                .clustering
+                .iter()
+                .find(|item| table.columns.get(item.column).is_some_and(|k| k.name == c.name));
+            let stored_down = at.is_some_and(|item| item.descending);
+            let down = a.order_by.iter().any(|(name, order, _)| *name == c.name && *order == SortOrder::Desc)
+                || (stored_down && a.order_by.is_empty());
+            onward || (down && a.limit != Limit::None)
+        })
+    };
+    table.clustering_columns().filter(is_number).find(is_counted).map(|c| c.name.clone())
 }

@@ -33,7 +33,7 @@ struct Client {
 
 impl Client {
     async fn call(&self, operation: Operation, body: Value) -> Result<Value, ApiError> {
-        let caller = Caller { grants: None, now_micros: self.ids.now_micros(), host: "h", gate: None };
+        let caller = Caller::new(None, self.ids.now_micros(), "h");
         let answer = self.dynamo.execute(&caller, operation, body.to_string().as_bytes()).await?;
         Ok(if answer.is_empty() { Value::Null } else { serde_json::from_slice(&answer).unwrap() })
     }

@@ -29,7 +29,7 @@ impl Client {
         operation: Operation,
         body: &Value,
     ) -> Result<Value, ApiError> {
-        let caller = Caller { grants, now_micros: self.ids.now_micros(), host: "h", gate: None };
+        let caller = Caller::new(grants, self.ids.now_micros(), "h");
         let answer = self.dynamo.execute(&caller, operation, body.to_string().as_bytes()).await?;
         Ok(if answer.is_empty() { Value::Null } else { serde_json::from_slice(&answer).unwrap() })
     }

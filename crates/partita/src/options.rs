@@ -99,15 +99,15 @@ pub struct ServeOptions {
     /// Where findings are sent as they begin, as a POST of JSON: http://host:port/path [default: nowhere]
     #[arg(long, env = "PARTITA_ALERTS_URL", value_name = "URL")]
     alerts_url: Option<String>,
+    /// How often every index, view and projection is compared with its table, in days; 0: only when somebody says CHECK PROJECTION [default: 7]
+    #[arg(long, env = "PARTITA_CHECK_COPIES_DAYS", value_name = "DAYS")]
+    check_copies_days: Option<u32>,
     /// An OpenTelemetry collector, http://host:port, that gets metrics and a sample of requests [default: none]
     #[arg(long, env = "PARTITA_OTLP_ENDPOINT", value_name = "URL")]
     otlp_endpoint: Option<String>,
     /// With --otlp-endpoint, one request in so many becomes a span [default: 1000]
     #[arg(long, env = "PARTITA_OTLP_SAMPLE_EVERY", value_name = "N")]
     otlp_sample_every: Option<u64>,
-    /// How often every index, view and projection is compared with its table, in days; 0: only when somebody says CHECK PROJECTION [default: 7]
-    #[arg(long, env = "PARTITA_CHECK_COPIES_DAYS", value_name = "DAYS")]
-    check_copies_days: Option<u32>,
     /// Certificate chain (PEM); with --tls-key, CQL clients must use TLS
     #[arg(long, env = "PARTITA_TLS_CERT", value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
@@ -264,11 +264,11 @@ impl ServeOptions {
             tls: merged.tls(),
             audit: merged.audit(auth)?,
             alerts: merged.alerts_url.as_deref().map(server::alerts::Target::parse).transpose()?,
-            otlp: merged.otlp()?,
             check_copies_every: match merged.check_copies_days.unwrap_or(CHECK_COPIES_DAYS) {
                 0 => None,
                 days => Some(Duration::from_secs(u64::from(days) * 86_400)),
             },
+            otlp: merged.otlp()?,
             cluster_name: merged.cluster_name.clone().unwrap_or_else(|| "Partita".into()),
             data_center: merged.datacenter.clone().unwrap_or_else(|| "datacenter1".into()),
             rack: merged.rack.clone().unwrap_or_else(|| "rack1".into()),
@@ -333,8 +333,8 @@ impl ServeOptions {
             ("cql-shard-aware", self.cql_shard_aware.is_some()),
             ("audit", self.audit.is_some()),
             ("alerts-url", self.alerts_url.is_some()),
-            ("otlp-endpoint", self.otlp_endpoint.is_some()),
             ("check-copies-days", self.check_copies_days.is_some()),
+            ("otlp-endpoint", self.otlp_endpoint.is_some()),
         ];
         if let Some((name, _)) = meaningless.iter().find(|(_, given)| *given) {
             return Err(format!(
@@ -484,9 +484,9 @@ impl ServeOptions {
             audit_file_mib: self.audit_file_mib.or(file.audit_file_mib),
             audit_files: self.audit_files.or(file.audit_files),
             alerts_url: self.alerts_url.or(file.alerts_url),
+            check_copies_days: self.check_copies_days.or(file.check_copies_days),
             otlp_endpoint: self.otlp_endpoint.or(file.otlp_endpoint),
             otlp_sample_every: self.otlp_sample_every.or(file.otlp_sample_every),
-            check_copies_days: self.check_copies_days.or(file.check_copies_days),
             tls_cert: self.tls_cert.or(file.tls_cert),
             tls_key: self.tls_key.or(file.tls_key),
             tls_client_ca: self.tls_client_ca.or(file.tls_client_ca),

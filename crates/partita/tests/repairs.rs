@@ -16,8 +16,8 @@ fn every_repair_of_the_evidence_runs() {
     let dir = tempfile::tempdir().expect("a folder");
     let options = Options { dir: dir.path().to_path_buf(), shards: 1, durability: Durability::Periodic };
     let database = Database::open_with(options).expect("a database");
-    let sets =
-        ["learning", "locked", "second"].map(|set| std::fs::read_dir(folder.join(set)).expect("evidence"));
+    let sets = ["learning", "locked", "second", "third", "fourth"]
+        .map(|set| std::fs::read_dir(folder.join(set)).expect("evidence"));
     let mut paths: Vec<_> = sets.into_iter().flatten().map(|entry| entry.expect("entry").path()).collect();
     paths.retain(|path| path.extension().is_some_and(|e| e == "cql"));
     paths.sort();
@@ -52,7 +52,7 @@ fn every_repair_of_the_evidence_runs() {
         }
     }
     database.close().expect("closed");
-    assert!(projects >= 220, "{projects}");
-    assert!(made >= 150, "only {made} statements of repairs ran");
+    assert!(projects >= 290, "{projects}");
+    assert!(made >= 350, "only {made} statements of repairs ran");
     eprintln!("{made} statements of repairs of {projects} projects ran");
 }

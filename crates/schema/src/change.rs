@@ -109,6 +109,13 @@ pub enum Change {
         from: String,
         to: String,
     },
+    /// One table of another dialect takes stores over from another, with all that they hold.
+    TakeStores {
+        /// Keyspace and name of the table that has them.
+        from: (String, String),
+        to: (String, String),
+        stores: Vec<String>,
+    },
     CreatePattern(Box<NewPattern>),
     /// Settings that are not named stay; so does the statement when there is none.
     AlterPattern {

@@ -24,10 +24,10 @@ pub struct Config {
     pub audit: Option<crate::audit::Settings>,
     /// Where findings are sent.
     pub alerts: Option<crate::alerts::Target>,
-    /// Where spans and metrics are sent.
-    pub otlp: Option<crate::otlp::Settings>,
     /// How often indexes, views and projections are compared with their tables; `None`: when somebody asks.
     pub check_copies_every: Option<Duration>,
+    /// Where spans and metrics are sent.
+    pub otlp: Option<crate::otlp::Settings>,
     pub cluster_name: String,
     /// What clients see as this node's place; keyspaces with `NetworkTopologyStrategy` name the data center.
     pub data_center: String,
@@ -54,8 +54,8 @@ impl Config {
             tls: None,
             audit: None,
             alerts: None,
-            otlp: None,
             check_copies_every: None,
+            otlp: None,
             cluster_name: "Partita".into(),
             data_center: "datacenter1".into(),
             rack: "rack1".into(),

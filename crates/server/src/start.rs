@@ -323,7 +323,8 @@ async fn run_shard(
         Dialect::new(store, shared.catalogue.clone(), system, Box::new(ids.clone()), limits, passwords)
             .limited_to(shared.memory.clone());
     let cql = cql_listener::OneShard::new(&shared.config);
-    let dynamo = dynamo::run::Dynamo::new(dialect.runtime.clone(), shared.dynamo.clone());
+    let dynamo = dynamo::run::Dynamo::new(dialect.runtime.clone(), shared.dynamo.clone())
+        .watched_by(Box::new(crate::dynamo::Traffic { shared: shared.clone(), shard: index }));
     let dynamo_keys = Default::default();
     let shard = Rc::new(Shard { index, dialect, ids, cql, dynamo, dynamo_keys, shared });
     let outcome = if index == 0 { bootstrap(&shard).await } else { Ok(()) };

@@ -1,10 +1,12 @@
 """The common scenario through boto3: client and resource. Prints `ok NAME`, `FAIL NAME: why`."""
 
+import json
 import os
 import sys
 import time
 import traceback
 from decimal import Decimal
+from pathlib import Path
 
 import boto3
 from boto3.dynamodb.conditions import Attr, Key
@@ -284,6 +286,30 @@ def an_index_is_added_later_and_dropped():
     while client.describe_table(TableName=ITEMS)["Table"].get("GlobalSecondaryIndexes"):
         assert time.monotonic() < until
         time.sleep(0.1)
+
+
+@check
+def a_model_of_nosql_workbench_is_loaded():
+    """A model file in Workbench's form, brought in as its commit does: CreateTable for each table, then its sample data."""
+    model = json.loads((Path(__file__).parent / "model.json").read_text())
+    for table in model["DataModel"]:
+        name = f"{PREFIX}_{table['TableName']}"
+        units = table["ProvisionedCapacitySettings"]["ProvisionedThroughput"]
+        indexes = table["GlobalSecondaryIndexes"]
+        definitions = {part["AttributeName"]: part["AttributeType"] for of in [table, *indexes] for part in of["KeyAttributes"].values()}
+        schema = lambda of: [{"AttributeName": of["KeyAttributes"][part]["AttributeName"], "KeyType": kind}
+                             for part, kind in (("PartitionKey", "HASH"), ("SortKey", "RANGE")) if part in of["KeyAttributes"]]
+        client.create_table(
+            TableName=name, BillingMode=table["BillingMode"], ProvisionedThroughput=units, KeySchema=schema(table),
+            AttributeDefinitions=[{"AttributeName": n, "AttributeType": t} for n, t in definitions.items()],
+            GlobalSecondaryIndexes=[{"IndexName": index["IndexName"], "KeySchema": schema(index), "Projection": index["Projection"],
+                                     "ProvisionedThroughput": units} for index in indexes])
+        client.get_waiter("table_exists").wait(TableName=name)
+        answer = client.batch_write_item(RequestItems={name: [{"PutRequest": {"Item": item}} for item in table["TableData"]]})
+        equal(answer["UnprocessedItems"], {})
+        loans = client.query(TableName=name, IndexName="ByBook", KeyConditionExpression="Book = :b", ExpressionAttributeValues={":b": {"S": "Middlemarch"}})
+        equal([item["PK"]["S"] for item in loans["Items"]], ["MEMBER#2", "MEMBER#1"])
+        client.delete_table(TableName=name)
 
 
 @check

@@ -10,6 +10,7 @@ use super::DdlPlan;
 use crate::bind::Scope;
 use crate::describe::{index_text, pattern_text, table_text, view_text};
 use crate::prepared::Prepared;
+use crate::shape::foreign_shape;
 use cql_syntax::ast::Statement;
 use cql_syntax::maybe_quote;
 use database::review::{Objection, Reviewer};
@@ -310,5 +311,12 @@ fn broken(effect: &Effect, before: &Catalogue, after: &Catalogue) -> Vec<(String
 
 /// Why the statement cannot be bound; `None` when the schema serves it.
 pub(crate) fn bind_fault(catalogue: &Catalogue, keyspace: &str, statement: &str) -> Option<QueryError> {
+    // What the DynamoDB API does to its tables is declared in CQL, and more of it than CQL itself does.
+    if let Ok(parsed) = cql_syntax::parse_statement(statement) {
+        let scope = Scope { catalogue, keyspace: Some(keyspace) };
+        if let Some(shape) = foreign_shape(scope, &parsed.statement) {
+            return shape.err();
+        }
+    }
     Prepared::new(Scope { catalogue, keyspace: Some(keyspace) }, statement, 0).err()
 }

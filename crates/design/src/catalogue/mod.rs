@@ -4,12 +4,14 @@
 //! file declares is kept without table, and rules leave it alone.
 
 mod access;
+mod bucketing;
 mod build;
 mod names;
 mod shell;
 mod table;
 
 pub use access::{Access, BatchUse, Limit, Restriction, Verb};
+pub use bucketing::{Bucketing, HashBuckets, TimeBuckets, every};
 pub use table::{Clustering, Column, Index, IndexKind, Role, Table, TableKind};
 
 use crate::dynamo::{self, Model};

@@ -1,5 +1,6 @@
 //! Tables, views and indexes as the review sees them.
 
+use super::bucketing::Bucketing;
 use crate::source::Place;
 use crate::vocabulary::{self, Meaning};
 use cql_syntax::Span;
@@ -24,8 +25,8 @@ pub struct Table {
     pub default_ttl_days: Option<f64>,
     pub gc_grace_days: f64,
     pub comment: Option<String>,
-    /// Whether the table declares `bucketing`, so that the server keeps its partitions small.
-    pub is_bucketed_by_server: bool,
+    /// Buckets that the server makes: statements do not name them, and they are not among the partition columns here.
+    pub bucketing: Option<Bucketing>,
     /// The statement, from which repairs are made.
     pub statement: CreateTable,
 }
@@ -160,14 +161,53 @@ impl Table {
             default_ttl_days: None,
             gc_grace_days: 10.0,
             comment: None,
-            is_bucketed_by_server: false,
+            bucketing: None,
             statement: statement.clone(),
         };
         for property in statement.properties() {
             table.set(&property.name.name, &property.value);
         }
         table.mend_meanings();
+        table.set_buckets_apart();
         Ok(table)
+    }
+
+    /// The columns that the server's buckets are in can be named, but are no part of the key that statements give.
+    fn set_buckets_apart(&mut self) {
+        use ast::NativeType::{Int, Timestamp};
+        let Some(bucketing) = &self.bucketing else { return };
+        for (name, is_time) in bucketing.columns() {
+            let at = self.columns.iter().position(|c| c.name == name);
+            // Described tables declare them, at the end of the partition key.
+            self.partition.retain(|part| Some(*part) != at);
+            if at.is_none() {
+                let data_type = ast::DataType::native(if is_time { Timestamp } else { Int });
+                self.columns.push(Column {
+                    words: vocabulary::words(&name),
+                    meaning: Meaning::Other,
+                    name,
+                    data_type,
+                    is_static: false,
+                    role: Role::Partition,
+                    span: self.key_span,
+                });
+            }
+        }
+    }
+
+    /// Whether the column holds a bucket that the server makes.
+    pub fn is_server_bucket(&self, name: &str) -> bool {
+        self.bucketing.as_ref().is_some_and(|plan| plan.columns().iter().any(|(column, _)| column == name))
+    }
+
+    /// Whether the server closes each partition after a stretch of time.
+    pub fn has_time_buckets(&self) -> bool {
+        self.bucketing.as_ref().is_some_and(|plan| plan.time.is_some())
+    }
+
+    /// Whether the server spreads each key over several partitions.
+    pub fn has_hash_buckets(&self) -> bool {
+        self.bucketing.as_ref().is_some_and(|plan| plan.hash.is_some())
     }
 
     /// What a column of the key means beside the others: `tx_id_group` cuts `tx_id` into runs, and a `bucket` of objects
@@ -208,7 +248,10 @@ impl Table {
             "default_time_to_live" => self.default_ttl_days = seconds().filter(|days| *days > 0.0),
             "gc_grace_seconds" => self.gc_grace_days = seconds().unwrap_or(self.gc_grace_days),
             "comment" => self.comment = value.text().map(str::to_string),
-            "bucketing" => self.is_bucketed_by_server = true,
+            "bucketing" => self.bucketing = Bucketing::of_property(value),
+            "extensions" => {
+                self.bucketing = Bucketing::of_extensions(value).or_else(|| self.bucketing.take())
+            }
             _ => {}
         }
     }

@@ -9,6 +9,7 @@ mod plan;
 mod text;
 
 use crate::catalogue::{Catalogue, Table};
+use crate::entry::Target;
 use crate::facts::Facts;
 use crate::finding::{Finding, Severity};
 use crate::rules;
@@ -35,7 +36,7 @@ const KEY_RULES: &[&str] = &[
 const ROUNDS: usize = 4;
 
 /// Gives every finding the repair of its table.
-pub fn apply(catalogue: &Catalogue, facts: &[Facts], findings: &mut [Finding]) {
+pub fn apply(catalogue: &Catalogue, facts: &[Facts], findings: &mut [Finding], target: Target) {
     let of_cql = |finding: &Finding| {
         catalogue.files.get(finding.place.file).is_none_or(|file| !crate::dynamo::is_dynamo(file))
     };
@@ -50,16 +51,18 @@ pub fn apply(catalogue: &Catalogue, facts: &[Facts], findings: &mut [Finding]) {
     let with_table: HashSet<usize> = of_table.values().flatten().copied().collect();
     for (table, facts) in catalogue.tables.iter().zip(facts) {
         let Some(mine) = of_table.remove(&(table.keyspace.as_deref(), table.name.as_str())) else { continue };
+        // A table that has buckets of the server is on one that knows them.
+        let target = if table.bucketing.is_some() { Target::Partita } else { target };
         let (loud, quiet): (Vec<usize>, Vec<usize>) =
             mine.into_iter().partition(|at| findings[*at].severity >= Severity::Warning);
         if !loud.is_empty() {
             let answered: Vec<&Finding> = loud.iter().map(|at| &findings[*at]).collect();
-            let repair = repair(catalogue, table, facts, &answered, &mut names);
+            let repair = repair(catalogue, (table, facts), &answered, &mut names, target);
             loud.iter().for_each(|at| findings[*at].fix.clone_from(&repair));
         }
         // Advice is no order: what one could do stands in comments.
         for at in quiet {
-            let fix = repair(catalogue, table, facts, &[&findings[at]], &mut names.clone());
+            let fix = repair(catalogue, (table, facts), &[&findings[at]], &mut names.clone(), target);
             findings[at].fix = text::commented(&fix);
         }
     }
@@ -72,10 +75,10 @@ pub fn apply(catalogue: &Catalogue, facts: &[Facts], findings: &mut [Finding]) {
 
 fn repair(
     catalogue: &Catalogue,
-    table: &Table,
-    facts: &Facts,
+    (table, facts): (&Table, &Facts),
     findings: &[&Finding],
     names: &mut HashSet<String>,
+    target: Target,
 ) -> String {
     let rules: BTreeSet<&str> = findings.iter().map(|f| f.rule).filter(|r| KEY_RULES.contains(r)).collect();
     let mut plans: Vec<Plan> = Vec::new();
@@ -83,14 +86,14 @@ fn repair(
     if !rules.is_empty() {
         let proposal = findings.iter().find(|f| matches!(f.rule, "shattered-key" | "bucket-size"));
         let start = proposal.and_then(|f| proposed(&f.fix).into_iter().next());
-        let plan = Plan::of(table, facts, start).rekeyed(&rules);
+        let plan = Plan::of(table, facts, start, target).rekeyed(&rules);
         plans.extend(settled(plan));
     }
     for finding in findings.iter().filter(|f| !KEY_RULES.contains(&f.rule)) {
         for statement in cql_syntax::parse_script(&finding.fix).statements {
             match statement.statement {
                 Statement::CreateTable(create) => {
-                    plans.extend(settled(Plan::of(table, facts, Some(*create)).parted(&rules)));
+                    plans.extend(settled(Plan::of(table, facts, Some(*create), target).parted(&rules)));
                 }
                 Statement::AlterTable(_) if finding.rule == "ungoverned-copy" => {
                     comments.push(format!("{};", statement.statement));

@@ -1,8 +1,10 @@
 //! A new key for a table, planned from all that is wrong with the old one.
 
-use crate::catalogue::{Catalogue, Column, Table};
+use crate::catalogue::{Bucketing, Catalogue, Column, HashBuckets, Table, TimeBuckets, every};
+use crate::entry::Target;
 use crate::facts::Facts;
 use crate::fix::Draft;
+use crate::growth::{PARTITION_BYTES_MAX, PARTITION_WRITES_MAX};
 use crate::rules::tie_breaker;
 use crate::vocabulary::{Grain, Meaning};
 use cql_syntax::ast::{CreateTable, NativeType};
@@ -22,15 +24,16 @@ pub struct Plan {
     breaker: Option<(String, NativeType)>,
     /// Column and how it is computed.
     pub computed: Vec<(String, String)>,
+    target: Target,
 }
 
 impl Plan {
     /// A plan that begins with this definition, or with the table as it is.
-    pub fn of(table: &Table, facts: &Facts, start: Option<CreateTable>) -> Plan {
+    pub fn of(table: &Table, facts: &Facts, start: Option<CreateTable>, target: Target) -> Plan {
         let draft = Draft::of(table);
         let breaker = tie_breaker::missing(table, facts);
         let mut plan =
-            Plan { draft, table: table.clone(), facts: facts.clone(), breaker, computed: Vec::new() };
+            Plan { draft, table: table.clone(), facts: facts.clone(), breaker, computed: Vec::new(), target };
         if let Some(start) = start {
             let known: HashSet<String> = table.columns.iter().map(|c| c.name.clone()).collect();
             for column in start.columns.iter().filter(|c| !known.contains(&c.name.name)) {
@@ -55,14 +58,22 @@ impl Plan {
             self.break_ties();
         }
         self.free_instants();
+        if has("bucket-size") {
+            self.hand_over_buckets();
+        }
         let spread =
             ["constant-key", "low-cardinality-key", "time-only-key", "hot-key"].iter().any(|r| has(r));
-        let grows =
-            ["unbounded-partition", "constant-key", "low-cardinality-key", "wide-ttl-reads", "hot-key"]
-                .iter()
-                .any(|r| has(r));
+        let growth = &self.facts.growth;
+        let is_bounded = growth.is_declared && growth.full_bytes(2) <= PARTITION_BYTES_MAX;
+        let grows = ["unbounded-partition", "constant-key", "low-cardinality-key", "wide-ttl-reads"]
+            .iter()
+            .any(|r| has(r))
+            || (has("hot-key") && !is_bounded);
         if (spread || has("unbounded-partition")) && self.take_what_reads_know() {
             return self.judged();
+        }
+        if has("hot-key") {
+            self.spread_over("bucket");
         }
         if has("queue-like") {
             self.bucket_by(Grain::Hour);
@@ -193,6 +204,83 @@ impl Plan {
         true
     }
 
+    /// A bucket of time that the application computes becomes one of the server, as long as the growth wants it.
+    fn hand_over_buckets(&mut self) {
+        let is_time = |name: &String| {
+            self.table.column(name).is_some_and(|c| matches!(c.meaning, Meaning::TimeBucket(_)))
+        };
+        let (buckets, others): (Vec<String>, Vec<String>) = self.partition().into_iter().partition(is_time);
+        let growth = &self.facts.growth;
+        if self.target == Target::Cassandra
+            || buckets.is_empty()
+            || others.is_empty()
+            || growth.rows_per_day[2] <= 0.0
+        {
+            return;
+        }
+        let (advised, before) = (growth.bucket_advice(), self.draft.clone());
+        self.rekey(others, self.clustering());
+        if self.serve_time(advised) {
+            for bucket in buckets {
+                self.draft = self.draft.clone().without_column(&bucket);
+                self.computed.retain(|(name, _)| *name != bucket);
+            }
+        } else {
+            self.draft = before;
+        }
+    }
+
+    /// Buckets of time that the server makes, where rows are sorted by one that it can cut.
+    fn serve_time(&mut self, grain: Grain) -> bool {
+        let can_cut = |c: &Column| {
+            matches!(
+                crate::vocabulary::native(&c.data_type),
+                Some(NativeType::Timestamp | NativeType::Timeuuid | NativeType::Date)
+            )
+        };
+        let by = self.clustering().into_iter().find(|(name, _)| self.table.column(name).is_some_and(can_cut));
+        let Some((by, _)) = by.filter(|_| self.can_serve()) else { return false };
+        let days = grain.days().unwrap_or(1.0);
+        let time = Some(TimeBuckets { by: by.clone(), every: every(grain).into(), days });
+        let known = self.table.bucketing.clone().filter(|_| self.draft.has_bucketing());
+        let (hash, column) = known.map_or((None, None), |plan| (plan.hash, plan.column));
+        self.serve(Bucketing { time, hash, column });
+        self.draft = self.draft.clone().newest_first(&by);
+        true
+    }
+
+    /// Hash buckets that the server makes, as many as the declared writes want.
+    fn serve_hash(&mut self) -> bool {
+        let known = self.table.bucketing.clone().filter(|_| self.draft.has_bucketing());
+        let (time, hash, column) =
+            known.map_or((None, None, None), |plan| (plan.time, plan.hash, plan.column));
+        if hash.is_some() {
+            return true;
+        }
+        let cut = time.as_ref().map(|time| time.by.clone());
+        let by =
+            self.clustering().into_iter().rev().map(|(name, _)| name).find(|name| Some(name) != cut.as_ref());
+        let Some(by) = by.or(cut).filter(|_| self.can_serve()) else { return false };
+        let rate = self.facts.numbers.partition_rate.or_else(|| {
+            self.facts.write_rate.zip(self.facts.numbers.hot_share).map(|(rate, share)| rate * share)
+        });
+        let wanted = rate.map_or(16.0, |rate| (2.0 * rate / PARTITION_WRITES_MAX).ceil());
+        let into = (wanted.clamp(2.0, 256.0) as u32).next_power_of_two();
+        self.serve(Bucketing { time, hash: Some(HashBuckets { by, into }), column });
+        true
+    }
+
+    /// Whether the server can make buckets for the key as it is planned.
+    fn can_serve(&self) -> bool {
+        let has_statics = self.table.columns.iter().any(|c| c.is_static);
+        self.target == Target::Partita && !self.partition().is_empty() && !has_statics
+    }
+
+    fn serve(&mut self, plan: Bucketing) {
+        self.draft = self.draft.clone().with_bucketing(&plan);
+        self.table.bucketing = Some(plan);
+    }
+
     /// A bucket in the partition key that closes it: of time where rows have a time, of numbers where they are numbered,
     /// else of a hash.
     fn cut_growth(&mut self) {
@@ -201,7 +289,7 @@ impl Plan {
                 .column(name)
                 .is_some_and(|c| matches!(c.meaning, Meaning::TimeBucket(_)) || self.table.is_run(c))
         });
-        if has_bucket {
+        if has_bucket || (self.draft.has_bucketing() && self.table.has_time_buckets()) {
             return;
         }
         let clustered = |wanted: fn(&Column) -> bool| {
@@ -212,9 +300,7 @@ impl Plan {
                 .map(|(name, _)| name)
         };
         if clustered(|c| c.is_chronological() || matches!(c.meaning, Meaning::TimeBucket(_))).is_some() {
-            let growth = &self.facts.growth;
-            let advised = if growth.rows_per_day[2] <= 0.0 { Grain::Month } else { growth.bucket_advice() };
-            self.bucket_by(advised);
+            self.bucket_by(self.advised_grain());
         } else if let Some(sequence) = clustered(|c| c.meaning == Meaning::Sequence) {
             let native = self.table.column(&sequence).and_then(|c| crate::vocabulary::native(&c.data_type));
             match native {
@@ -235,8 +321,23 @@ impl Plan {
         }
     }
 
+    /// The coarsest bucket of time that stays small, in each of the hash buckets that there are.
+    fn advised_grain(&self) -> Grain {
+        let mut growth = self.facts.growth.clone();
+        if growth.rows_per_day[2] <= 0.0 {
+            return Grain::Month;
+        }
+        let planned = self.table.bucketing.as_ref().filter(|_| self.draft.has_bucketing());
+        let spread = planned.map_or(1.0, Bucketing::fan_out);
+        growth.rows_per_day = growth.rows_per_day.map(|rate| rate / spread);
+        growth.bucket_advice()
+    }
+
     /// A bucket of time, from the time that rows have.
     fn bucket_by(&mut self, grain: Grain) {
+        if self.serve_time(grain) {
+            return;
+        }
         let times = |c: &&Column| c.is_chronological();
         let clustered =
             self.clustering().into_iter().find_map(|(name, _)| self.table.column(&name).filter(times));
@@ -282,6 +383,9 @@ impl Plan {
     }
 
     fn spread_over(&mut self, name: &str) {
+        if self.serve_hash() {
+            return;
+        }
         let names = [name, "bucket", "shard", "slot"];
         let is_free = |name: &&&str| {
             self.table.column(name).is_none() && !self.draft.partition().iter().any(|p| p == **name)
@@ -306,6 +410,9 @@ impl Plan {
 
     /// Whether nothing in the partition key tells one owner from another.
     fn is_weak(&self) -> bool {
+        if self.draft.has_bucketing() && self.table.has_hash_buckets() {
+            return false;
+        }
         self.partition().iter().all(|name| {
             self.table
                 .column(name)
@@ -329,7 +436,9 @@ impl Plan {
     }
 
     pub fn key_text(&self) -> String {
-        format!("{:?} {:?}", self.draft.partition(), self.draft.clustering())
+        let buckets =
+            self.table.bucketing.as_ref().filter(|_| self.draft.has_bucketing()).map(Bucketing::text);
+        format!("{:?} {:?} {buckets:?}", self.draft.partition(), self.draft.clustering())
     }
 
     pub fn print(&self) -> String {

@@ -1,11 +1,11 @@
 //! `bucket-size`: buckets too coarse or too fine for the growth.
 
 use super::{Context, Rule, key_span, on_table};
-use crate::catalogue::Table;
+use crate::catalogue::{Bucketing, HashBuckets, Table, TimeBuckets, every};
 use crate::facts::{Content, Facts, Owner};
 use crate::finding::{Findings, Severity};
 use crate::fix::Draft;
-use crate::growth::PARTITION_BYTES_MAX;
+use crate::growth::{PARTITION_BYTES_MAX, PARTITION_WRITES_MAX};
 use crate::units;
 use crate::vocabulary::{Grain, Meaning, native};
 use cql_syntax::ast::NativeType;
@@ -28,6 +28,10 @@ const BUCKETS_PER_READ_MAX: f64 = 100.0;
 
 fn check(context: &Context<'_>, findings: &mut Findings) {
     for (_, table, facts) in context.tables() {
+        if let Some(plan) = &table.bucketing {
+            served(table, facts, plan, findings);
+            continue;
+        }
         let Some(grain) = facts.time_bucket.filter(|_| !table.clustering.is_empty() && !facts.is_reference)
         else {
             continue;
@@ -50,6 +54,59 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
         let fix = rebucketed(table, &column.name, facts.growth.bucket_advice());
         findings.push(on_table(&RULE, severity, table, key_span(table, &column.name)).say(message, fix));
     }
+}
+
+/// Buckets that the server makes: too long for what a key gains, too short for what a read looks at, or too many.
+fn served(table: &Table, facts: &Facts, plan: &Bucketing, findings: &mut Findings) {
+    if table.clustering.is_empty() || facts.is_reference {
+        return;
+    }
+    let advice = facts.growth.bucket_advice();
+    let grain = plan.grain().unwrap_or(Grain::Unknown);
+    let by_time = plan.time.as_ref();
+    let found = by_time
+        .and_then(|_| coarse(table, facts, grain))
+        .or_else(|| by_time.and_then(|_| fine(facts, grain)));
+    let (found, better) = match (found, too_many(facts, plan)) {
+        (Some(found), _) => {
+            let time = by_time.map(|time| TimeBuckets { every: every(advice).into(), ..time.clone() });
+            (found, Bucketing { time, ..plan.clone() })
+        }
+        (None, Some((into, found))) => {
+            let hash = plan.hash.as_ref().map(|hash| HashBuckets { into, ..hash.clone() });
+            (found, Bucketing { hash: hash.filter(|_| into >= 2), ..plan.clone() })
+        }
+        (None, None) => return,
+    };
+    let (severity, message) = found;
+    let fix = if better.time.is_none() && better.hash.is_none() {
+        Draft::of(table).without_bucketing()
+    } else {
+        Draft::of(table).with_bucketing(&better)
+    };
+    let fix = fix.named(&format!("{}_rebucketed", table.name)).print();
+    findings.push(on_table(&RULE, severity, table, table.key_span).say(message, fix));
+}
+
+/// Hash buckets that hold next to nothing each, and are all read by every read.
+fn too_many(facts: &Facts, plan: &Bucketing) -> Option<(u32, (Severity, String))> {
+    let into = plan.hash.as_ref()?.into;
+    let growth = &facts.growth;
+    let bytes = growth.full_bytes(2);
+    let rate = facts.write_rate.or(facts.numbers.partition_rate).unwrap_or(0.0);
+    // Buckets are also there for writes: so many a second need them.
+    let needed = (bytes * f64::from(into) / SMALL_BUCKET_BYTES).max(rate / PARTITION_WRITES_MAX).ceil();
+    if !growth.is_declared || into < 8 || bytes >= SMALL_BUCKET_BYTES || needed * 2.0 > f64::from(into) {
+        return None;
+    }
+    let better = (needed.max(1.0) as u32).next_power_of_two();
+    let message = format!(
+        "each of the {into} hash buckets holds at most {} ({} rows), and every read merges them all; {} would do",
+        units::bytes(bytes),
+        units::count(bytes / growth.row_bytes.max(1.0)),
+        if better < 2 { "one partition".to_string() } else { format!("{better} buckets") },
+    );
+    Some((better, (Severity::Warning, message)))
 }
 
 /// Month and day as numbers, and no year: the bucket of today is that of this day last year.

@@ -1,10 +1,11 @@
 //! `unbounded-collection`: a collection used as a child table.
 
 use super::{Context, Rule, on_table};
-use crate::catalogue::{Column, Table};
-use crate::facts::Owner;
+use crate::catalogue::{Column, Table, Verb};
+use crate::facts::{Owner, subject_words};
 use crate::finding::{Findings, Severity};
 use crate::fix::Draft;
+use crate::lexicon::REGISTRY;
 use crate::vocabulary::{any_word, native, singular};
 use cql_syntax::ast::{DataType, NativeType, TypeKind};
 
@@ -108,6 +109,24 @@ fn keyed_by_time(data_type: &DataType) -> bool {
     }
 }
 
+/// Tables of a few hundred rows, which somebody edits.
+fn is_registry(table: &Table) -> bool {
+    subject_words(table).last().is_some_and(|word| any_word(std::slice::from_ref(word), REGISTRY))
+}
+
+fn is_list(column: &Column) -> bool {
+    matches!(column.data_type.kind, TypeKind::List(_))
+}
+
+/// Whether a statement sets the collection anew or takes elements out.
+fn shrinks(context: &Context<'_>, at: usize, column: &Column) -> bool {
+    context.catalogue.accesses_of(at).any(|a| {
+        let sets =
+            a.assigned.iter().any(|(name, _)| *name == column.name) && !a.appended.contains(&column.name);
+        (a.verb == Verb::Update && sets) || a.verb == Verb::Delete
+    })
+}
+
 fn check(context: &Context<'_>, findings: &mut Findings) {
     for (at, table, facts) in context.tables() {
         if table.is_view() {
@@ -125,6 +144,9 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
             } else if keyed_by_time(&column.data_type) && appended && !unit && !newest_only {
                 // One entry per instant, added by a statement here: history inside a row.
                 Severity::Warning
+            } else if appended && is_list(column) && !unit && !newest_only && !shrinks(context, at, column) {
+                // Each statement adds, none takes away.
+                if is_registry(table) { Severity::Advice } else { Severity::Warning }
             } else if is_done_by(&name) && !unit {
                 // As many as there are people.
                 Severity::Warning

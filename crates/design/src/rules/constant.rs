@@ -28,7 +28,7 @@ const CONSTANT_VALUES: &[&str] =
 
 fn check(context: &Context<'_>, findings: &mut Findings) {
     for (at, table, facts) in context.tables() {
-        if table.clustering.is_empty() || facts.is_reference {
+        if table.clustering.is_empty() || facts.is_reference || table.has_hash_buckets() {
             continue;
         }
         let found = match table.partition.len() {

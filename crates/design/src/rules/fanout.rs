@@ -60,12 +60,18 @@ fn scan(table: &Table, facts: &Facts, access: &Access) -> Option<Found> {
     let head = subject_words(table);
     // What people have is no registry, whatever it is called.
     let of_people = table.partition_columns().any(|c| any_word(&c.words, PERSON));
+    // What has a price or an amount is traded, row by row.
+    let is_traded = table.regular_columns().any(|c| {
+        any_word(&c.words, &["amount", "price", "total", "balance", "cost", "fee", "salary", "quantity"])
+    });
     let is_registry = table.clustering.len() <= 2
         && !of_people
+        && !(is_traded && facts.usage.inserts > 0)
         && (any_word(head.last().map(std::slice::from_ref).unwrap_or(&[]), REGISTRY)
             || (facts.is_reference && !facts.is_history));
-    let is_registry = is_registry || is_list_of_names(table, facts);
     let counts = access.is_aggregate || access.is_grouped || access.filtering.is_some();
+    let is_registry =
+        is_registry || is_list_of_names(table, facts) || (is_short_list(table, facts) && !counts);
     let limited = access.limit != Limit::None && !counts;
     let severity = match (is_registry, counts, limited, access.pattern.is_some()) {
         (true, _, _, false) => Severity::Advice,
@@ -85,6 +91,18 @@ fn scan(table: &Table, facts: &Facts, access: &Access) -> Option<Found> {
         if is_registry { "; fine while it has a few hundred" } else { "" }
     );
     Some((severity, access.place.span, message))
+}
+
+/// A few columns about something that nothing here writes: it was put there once.
+fn is_short_list(table: &Table, facts: &Facts) -> bool {
+    let is_word = |c: &Column| {
+        matches!(native(&c.data_type), Some(NativeType::Text | NativeType::Ascii | NativeType::Uuid))
+    };
+    table.columns.len() <= 4
+        && table.columns.iter().all(is_word)
+        && table.clustering.is_empty()
+        && facts.usage.inserts + facts.usage.updates == 0
+        && !grows_with_use(table)
 }
 
 /// One row per name that something is known by, or nothing written here at all: a list that somebody keeps by hand.

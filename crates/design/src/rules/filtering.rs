@@ -28,9 +28,6 @@ const ROWS_TO_FILTER_MAX: f64 = 1_000.0;
 
 fn check(context: &Context<'_>, findings: &mut Findings) {
     for (access, at, table, facts) in context.accesses() {
-        if table.is_bucketed_by_server {
-            continue;
-        }
         let found = match serve::partition(context.catalogue, at, table, access) {
             Serving::None => Some(without_key(table, facts, access)),
             Serving::Part { missing } if missing.iter().all(|c| c.meaning.is_bucket()) => {
@@ -142,6 +139,14 @@ fn inside(
         return None;
     }
     let columns = inside.filtered.join(", ");
+    if !access.is_read() {
+        let message = format!(
+            "{} asks for {columns}, which does not name rows by their key: the server refuses such a write; read which rows they are, then \
+             write them by their whole key",
+            access.title()
+        );
+        return Some((Severity::Error, message));
+    }
     let rows = facts.numbers.rows_worst();
     let message = format!(
         "{} filters by {columns}, which the clustering key cannot find: {} rows of the partition are read for those that match",

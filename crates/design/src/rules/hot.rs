@@ -1,7 +1,7 @@
 //! `hot-key`: one legitimate value takes most of the traffic.
 
 use super::{Context, Rule, on_table, partition_span};
-use crate::catalogue::{Access, Table};
+use crate::catalogue::{Access, Bucketing, Table};
 use crate::facts::{Facts, subject_words};
 use crate::finding::{Findings, Severity};
 use crate::growth::PARTITION_WRITES_MAX;
@@ -47,7 +47,8 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
 fn declared(table: &Table, facts: &Facts, access: &Access) -> Option<(Severity, String)> {
     let numbers = &access.numbers;
     let limit = if access.is_read() { PARTITION_READS_MAX } else { PARTITION_WRITES_MAX };
-    let spread = if facts.hash_bucket { BUCKETS_ASSUMED } else { 1.0 };
+    let by_server = table.bucketing.as_ref().filter(|plan| plan.hash.is_some()).map(Bucketing::fan_out);
+    let spread = by_server.unwrap_or(if facts.hash_bucket { BUCKETS_ASSUMED } else { 1.0 });
     let kind = if access.is_read() { "reads" } else { "writes" };
     let even = numbers.partitions.filter(|n| *n >= 1.0).map(|n| 1.0 / n);
     let rate = match (numbers.partition_rate, numbers.peak_rate, numbers.hot_share.or(even)) {

@@ -109,6 +109,9 @@ fn refused(table: &Table, access: &Access) -> Option<(String, String)> {
             }
         }
     }
+    if let Some(message) = row_not_named(table, access) {
+        return Some((message, format!("{}{};", update_of(table, access), where_key(table))));
+    }
     if access.verb == Verb::Insert && counters {
         let counter = table.regular_columns().find(|c| is_counter(c))?;
         let message = format!("{title} inserts into a table of counters, which can only be updated");
@@ -137,6 +140,33 @@ fn refused(table: &Table, access: &Access) -> Option<(String, String)> {
             insert_all(table),
         )
     })
+}
+
+/// An UPDATE changes rows that it names, one by one: it gives the whole key, unless it only sets what is static.
+fn row_not_named(table: &Table, access: &Access) -> Option<String> {
+    if access.verb != Verb::Update {
+        return None;
+    }
+    let is_static = |name: &String| table.column(name).is_some_and(|c| c.is_static);
+    if access.assigned.iter().all(|(name, _)| is_static(name)) {
+        return None;
+    }
+    let whole = table.partition_columns().all(|c| access.point(&c.name).is_some());
+    let open = table.clustering_columns().find(|c| access.point(&c.name).is_none())?;
+    whole.then(|| {
+        format!(
+            "{} does not give {} of the key: the server refuses it, since an UPDATE changes rows one by one",
+            access.title(),
+            open.name
+        )
+    })
+}
+
+/// `UPDATE t SET a = ?, b = ?`, as the statement sets them.
+fn update_of(table: &Table, access: &Access) -> String {
+    let set: Vec<String> =
+        access.assigned.iter().map(|(name, _)| format!("{} = ?", cql_syntax::maybe_quote(name))).collect();
+    format!("UPDATE {} SET {}", crate::fix::qualified(table), set.join(", "))
 }
 
 /// The table in which the number is a counter, apart from all that is none.

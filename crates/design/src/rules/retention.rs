@@ -7,7 +7,7 @@ use crate::finding::{Findings, Severity};
 use crate::fix;
 use crate::lexicon::MARKER;
 use crate::units;
-use crate::vocabulary::{Meaning, any_word, words};
+use crate::vocabulary::{Meaning, any_word, native, words};
 
 pub static RULE: Rule = Rule {
     id: "no-retention",
@@ -49,7 +49,7 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
         let settled = table.default_ttl_days.is_some()
             || numbers.retention_days.is_some()
             || numbers.rows_worst().is_some()
-            || table.is_bucketed_by_server
+            || table.has_time_buckets()
             || table.comment.as_deref().is_some_and(|comment| any_word(&words(comment), REASONS))
             || context.catalogue.accesses_of(at).any(|access| access.has_ttl)
             || table.is_view()
@@ -128,6 +128,22 @@ fn written_only(table: &Table, facts: &Facts) -> Option<String> {
     })
 }
 
+/// Whether a row is one id without a word about it, perhaps with a time.
+fn is_bare_id(table: &Table) -> bool {
+    use cql_syntax::ast::NativeType::{Bigint, Blob, Timeuuid, Uuid};
+    let is_id = |c: &crate::catalogue::Column| {
+        matches!(native(&c.data_type), Some(Uuid | Timeuuid | Blob | Bigint))
+            || matches!(
+                c.words.last().map(String::as_str),
+                Some("hash" | "digest" | "checksum" | "fingerprint")
+            )
+    };
+    table.clustering.is_empty()
+        && table.partition.len() == 1
+        && table.partition_columns().all(is_id)
+        && table.regular_columns().all(|c| c.meaning == Meaning::Time)
+}
+
 /// A table that remembers what was seen: nothing but its key, perhaps when, only ever inserted into.
 fn marker(table: &Table, facts: &Facts) -> Option<String> {
     let usage = &facts.usage;
@@ -139,7 +155,9 @@ fn marker(table: &Table, facts: &Facts) -> Option<String> {
     // Besides its key a marker has at most what it points to.
     let small = others.next().is_none() || (named && (others.next().is_none() || usage.only_asks));
     let about = table.regular_columns().count() == 0 && table.clustering.is_empty();
-    let remembers = named || (about && facts.content == Content::Happenings);
+    // An id and nothing else, which is only ever asked for: seen before or not.
+    let key_only = is_bare_id(table) && usage.only_asks;
+    let remembers = named || (about && facts.content == Content::Happenings) || key_only;
     (only_inserts && small && remembers).then(|| {
         format!(
             "{} remembers every {} for ever: rows are only inserted, and nothing here expires or deletes them; how long must a repetition be known?",

@@ -108,7 +108,8 @@ pub fn inside(catalogue: &Catalogue, at: usize, table: &Table, access: &Access) 
             }
             Some(_) => inside.filtered.push(name.clone()),
             None => {
-                let is_partition = table.partition_columns().any(|c| c.name == *name);
+                let is_partition =
+                    table.partition_columns().any(|c| c.name == *name) || table.is_server_bucket(name);
                 let known = table.column(name).is_some();
                 if known && !is_partition && !is_indexed(name) && restriction.op != RelationOp::IsNotNull {
                     inside.filtered.push(name.clone());

@@ -124,7 +124,7 @@ fn by_key(context: &Context<'_>, at: usize, table: &Table, facts: &Facts) -> Opt
 /// `PRIMARY KEY (sensor_id, day, ts)` where `((sensor_id, day), ts)` was meant.
 fn bucket_outside(table: &Table, facts: &Facts) -> Option<Finding> {
     let first = table.clustering_columns().next().filter(|c| c.meaning.is_bucket())?;
-    if table.partition_columns().any(|c| c.meaning.is_bucket()) || table.is_bucketed_by_server {
+    if table.partition_columns().any(|c| c.meaning.is_bucket()) || table.bucketing.is_some() {
         return None;
     }
     let behind = || table.clustering_columns().skip(1);

@@ -18,6 +18,8 @@ pub static RULE: Rule = Rule {
 };
 
 const TENANT: &[&str] = &["tenant", "org", "organization", "organisation", "workspace"];
+/// What stands above an organization or a workspace.
+const ABOVE: &[&str] = &["tenant", "company", "account", "customer", "realm", "enterprise", "corporation"];
 /// Keys that are looked up to learn the tenant.
 const LOOKUP: &[&str] = &[
     "email",
@@ -47,7 +49,12 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
         }
         let Some(tenant) = tenant_column(table) else { continue };
         let leads = table.partition_columns().next().is_some_and(|c| c.name == tenant.name);
-        if leads || is_lookup(table) {
+        // An organization of a company is no tenant: the company is.
+        let within = table
+            .partition_columns()
+            .next()
+            .is_some_and(|c| any_word(&c.words, ABOVE) && c.name != tenant.name);
+        if leads || within || is_lookup(table) {
             continue;
         }
         let inside = tenant.role == Role::Partition;

@@ -301,12 +301,39 @@ fn calendar_only(table: &Table) -> Found<'_> {
         "computed",
         "calculated",
         "inserted",
+        "generated",
+        "ingested",
+        "processed",
+        "loaded",
+        "fetched",
+        "synced",
+        "imported",
+        "refreshed",
+        "scored",
     ];
     let instant = table
         .regular_columns()
         .find(|c| native(&c.data_type) == Some(NativeType::Timestamp) && !any_word(&c.words, &about))?;
     let last = table.clustering_columns().last()?;
     (calendar && !summed).then_some((Severity::Error, last.name.as_str(), Some(instant)))
+}
+
+/// Rows are what was measured at an instant: one value, whatever it is of.
+fn is_raw_value(table: &Table) -> bool {
+    let is_value = |c: &Column| matches!(c.words.as_slice(), [one] if one == "value" || one == "val");
+    let written = |c: &Column| any_word(&c.words, WRITTEN) || c.meaning == Meaning::Identity;
+    table.regular_columns().any(is_value) && !table.regular_columns().any(written)
+}
+
+/// Each row says what something was before and what it is since: changes of one thing follow one after another.
+fn says_before_and_after(table: &Table) -> bool {
+    let has = |names: &[&str]| {
+        table
+            .regular_columns()
+            .any(|c| c.words.len() > 1 && c.words.iter().any(|w| names.contains(&w.as_str())))
+    };
+    has(&["old", "previous", "prev", "before", "anterior", "alt", "ancien"])
+        && has(&["new", "next", "after", "nuevo", "nueva", "neu", "nouveau"])
 }
 
 fn with_clustering<'t>(table: &'t Table, facts: &Facts, own: Option<&'t Column>) -> Found<'t> {
@@ -342,7 +369,9 @@ fn with_clustering<'t>(table: &'t Table, facts: &Facts, own: Option<&'t Column>)
         // One row per day, per country: the key may be the thing itself. With an id outside it is not, unless it is known
         // by a name; a label that many share is certain.
         let named = last.meaning == Meaning::Label && is_naming(last);
-        let severity = if last.meaning == Meaning::Label { Severity::Error } else { Severity::Warning };
+        let is_named = own.is_some_and(|id| names_the_row(table, id));
+        let certain = last.meaning == Meaning::Label || is_named;
+        let severity = if certain { Severity::Error } else { Severity::Warning };
         return own.filter(|_| !named).map(|id| (severity, last.name.as_str(), Some(id)));
     };
     if let Some(which) = discriminator(table) {
@@ -353,7 +382,8 @@ fn with_clustering<'t>(table: &'t Table, facts: &Facts, own: Option<&'t Column>)
         let head = subject_words(table).last().map(|word| singular(word));
         is_own_id(table, c) && (c.words.len() == 1 || c.words.first().map(|word| singular(word)) == head)
     };
-    if table.partition.len() == 1 && table.partition_columns().all(is_itself) && own.is_none() {
+    let of_itself = table.partition_columns().all(is_itself) || says_before_and_after(table);
+    if table.partition.len() == 1 && of_itself && own.is_none() {
         return Some((Severity::Advice, &instant.name, None));
     }
     let twin = facts.twin_key.as_deref().and_then(|name| table.column(name));
@@ -373,7 +403,9 @@ fn with_clustering<'t>(table: &'t Table, facts: &Facts, own: Option<&'t Column>)
     }
     // Lines of text are written, not measured: two may come in the same millisecond.
     let is_text = table.regular_columns().any(|c| any_word(&c.words, WRITTEN));
-    let measured = (facts.content == Content::Telemetry || facts.owner == Owner::Machine) && !is_text;
+    let measured =
+        (facts.content == Content::Telemetry || facts.owner == Owner::Machine || is_raw_value(table))
+            && !is_text;
     if measured || any_word(&instant.words, EFFECTIVE) {
         return None;
     }

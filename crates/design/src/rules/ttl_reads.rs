@@ -34,7 +34,7 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
             || table.partition_columns().any(|c| matches!(c.meaning, Meaning::Time));
         // The rows of one unit are written together and expire together.
         let is_unit = facts.owner == Owner::Unit;
-        if !expires || is_unit || bucketed || table.is_view() || table.is_bucketed_by_server {
+        if !expires || is_unit || bucketed || table.is_view() || table.has_time_buckets() {
             continue;
         }
         let ascending = table.clustering.first().is_some_and(|item| !item.descending);

@@ -7,7 +7,8 @@ use crate::finding::{Findings, Severity};
 use crate::growth::PARTITION_BYTES_MAX;
 use crate::people::USERS;
 use crate::units;
-use crate::vocabulary::{Meaning, any_word};
+use crate::vocabulary::{Meaning, any_word, native};
+use cql_syntax::ast::NativeType;
 
 pub static RULE: Rule = Rule {
     id: "unbounded-partition",
@@ -32,18 +33,28 @@ fn check(context: &Context<'_>, findings: &mut Findings) {
             || facts.time_bucket.is_some()
             || facts.is_reference
             || table.partition_columns().any(|c| table.is_run(c))
-            || table.is_bucketed_by_server;
+            || table.has_time_buckets();
         if skip {
             continue;
         }
         let found = if facts.growth.is_declared {
             declared(table, facts)
-        } else if facts.is_population || counted_whole(facts) {
-            population(table, facts)
+        } else if (facts.is_population || counted_whole(facts)) && !table.has_hash_buckets() {
+            let by_words = if facts.has_weak_key { None } else { guessed(table, facts) };
+            // What comes as time goes by may be worse than what is there.
+            by_words
+                .filter(|(severity, _)| *severity >= Severity::Warning)
+                .or_else(|| population(table, facts))
         } else if facts.has_weak_key {
             None
         } else {
-            guessed(table, facts)
+            let by_use = appended(table, facts).or_else(|| looked_up(table, facts));
+            let by_words = guessed(table, facts);
+            // The words may know more: a rate, or that it is certain.
+            match (by_words, by_use) {
+                (Some(words), Some(used)) if words.0 < used.0 => Some(used),
+                (words, used) => words.or(used),
+            }
         };
         if let Some((severity, message)) = found {
             let span = partition_span(table);
@@ -109,9 +120,59 @@ fn population(table: &Table, facts: &Facts) -> Option<(Severity, String)> {
     );
     // Read page by page it may well be a list; read whole, or always for one of them, the key is too coarse.
     // Nothing says how it is read, but people are many.
-    let crowd = facts.usage.reads == 0 && table.clustering_columns().any(|c| any_word(&c.words, USERS));
+    let crowd = facts.usage.reads == 0
+        && table.clustering_columns().chain(table.regular_columns()).any(|c| any_word(&c.words, USERS));
     let coarse = facts.usage.reads_whole || crowd || !facts.usage.known_by_reads.is_empty();
     Some((if coarse { Severity::Warning } else { Severity::Advice }, message))
+}
+
+/// A log by what statements do, under an owner that no word explains: doubtful, and a number settles it.
+fn appended(table: &Table, facts: &Facts) -> Option<(Severity, String)> {
+    let known_to_be_slow = match facts.owner {
+        Owner::Unit | Owner::Person => true,
+        Owner::LongUnit | Owner::Unknown | Owner::Group | Owner::Machine => false,
+    };
+    let ends = facts.growth.closes_after_days.is_finite() || facts.hash_bucket;
+    let has_instant_key = facts.key(table).any(|c| c.meaning == Meaning::Time);
+    // The events of one entity are read whole to know its state: somebody keeps them few.
+    let of_entity = facts.key(table).any(|c| any_word(&c.words, ENTITY));
+    if !facts.usage.appends || of_entity || known_to_be_slow || ends || has_instant_key {
+        return None;
+    }
+    let row_bytes = facts.growth.row_bytes;
+    let finer = match facts.usage.known_by_reads.as_slice() {
+        [] => String::new(),
+        known => format!("; every read here also knows {}, which could be in the key", known.join(", ")),
+    };
+    let message = format!(
+        "rows of one {} are only ever added, and nothing here ends them: {} of them, at {} each, are 100 MB{finer}; declare rows_per_day and \
+         retention, or rows_per_partition, to settle it",
+        table.partition_text(),
+        units::count(PARTITION_BYTES_MAX / row_bytes.max(1.0)),
+        units::bytes(row_bytes),
+    );
+    Some((Severity::Warning, message))
+}
+
+/// Rows that are only added, and that every read asks for by their whole key: what comes before it parts nothing that anybody
+/// reads together, and keeps it all in one place.
+fn looked_up(table: &Table, facts: &Facts) -> Option<(Severity, String)> {
+    let usage = &facts.usage;
+    let removed = usage.drops_partitions
+        || usage.drops_rows
+        || usage.drops_ranges
+        || usage.edits_rows
+        || usage.updates > 0;
+    let all_known = table.clustering_columns().all(|c| usage.known_by_reads.contains(&c.name));
+    let by_id = table.clustering_columns().any(|c| {
+        matches!(c.meaning, Meaning::Identity | Meaning::Other)
+            && !matches!(native(&c.data_type), Some(NativeType::Int | NativeType::Smallint))
+    });
+    let unknown = facts.owner == Owner::Unknown && !facts.growth.closes_after_days.is_finite();
+    if !unknown || removed || usage.inserts == 0 || !all_known || !by_id || facts.hash_bucket {
+        return None;
+    }
+    population(table, facts)
 }
 
 fn guessed(table: &Table, facts: &Facts) -> Option<(Severity, String)> {

@@ -145,8 +145,8 @@ impl KeyCondition {
         self.tests.iter().find(|(name, _)| *name == attribute.name).map(|(_, test)| test)
     }
 
-    /// What the conditions mean for these keys.
-    pub fn bind(&self, schema: &KeySchema) -> Result<KeyRange, ApiError> {
+    /// What the conditions mean for these keys, of a table or of the index of this name.
+    pub fn bind(&self, schema: &KeySchema, index: Option<&str>) -> Result<KeyRange, ApiError> {
         if self.legacy && self.tests.len() > schema.attributes().count().max(2) {
             return Err(Rule::KeyConditionsCount.refuse(&[]));
         }
@@ -163,17 +163,21 @@ impl KeyCondition {
                 return Err(Rule::KeyConditionType.refuse(&[]));
             }
         }
+        for attribute in schema.attributes() {
+            let values = self.test(attribute).map(KeyTest::values).unwrap_or_default();
+            values.iter().try_for_each(|value| not_empty(value, attribute, index))?;
+        }
         let mut range = KeyRange { hash: Vec::new(), sort_equal: Vec::new(), sort_test: None };
         for attribute in &schema.hash {
             match self.test(attribute) {
-                Some(KeyTest::Equal(value)) => range.hash.push(not_empty(value, attribute)?),
+                Some(KeyTest::Equal(value)) => range.hash.push(value.clone()),
                 _ => return Err(Rule::KeyConditionNotSupported.refuse(&[])),
             }
         }
         for attribute in &schema.sort {
             match self.test(attribute) {
                 None => break,
-                Some(KeyTest::Equal(value)) => range.sort_equal.push(not_empty(value, attribute)?),
+                Some(KeyTest::Equal(value)) => range.sort_equal.push(value.clone()),
                 Some(test) => {
                     range.sort_test = Some(test.clone());
                     break;
@@ -191,7 +195,10 @@ impl KeyCondition {
             let names = |list: Vec<&KeyAttribute>| {
                 list.iter().map(|a| a.name.as_str()).collect::<Vec<_>>().join(", ")
             };
-            let lacking: Vec<_> = schema.hash.iter().filter(|a| !is_equal(a)).collect();
+            // Those without any condition are told before those with another than equality.
+            let absent: Vec<_> = schema.hash.iter().filter(|a| self.test(a).is_none()).collect();
+            let unequal = || schema.hash.iter().filter(|a| !is_equal(a)).collect();
+            let lacking: Vec<_> = if absent.is_empty() { unequal() } else { absent };
             if !lacking.is_empty() {
                 return Err(Rule::HashNeedsEquality.refuse(&[&names(lacking)]));
             }
@@ -214,12 +221,17 @@ impl KeyCondition {
     }
 }
 
-fn not_empty(value: &Value, attribute: &KeyAttribute) -> Result<Value, ApiError> {
-    match value {
-        Value::S(text) if text.is_empty() => Err(Rule::EmptyKey.refuse(&["string", &attribute.name])),
-        Value::B(bytes) if bytes.is_empty() => Err(Rule::EmptyKey.refuse(&["binary", &attribute.name])),
-        value => Ok(value.clone()),
-    }
+/// No key is empty, so nothing can be compared with an empty one.
+fn not_empty(value: &Value, attribute: &KeyAttribute, index: Option<&str>) -> Result<(), ApiError> {
+    let word = match value {
+        Value::S(text) if text.is_empty() => "string",
+        Value::B(bytes) if bytes.is_empty() => "binary",
+        _ => return Ok(()),
+    };
+    Err(match index {
+        None => Rule::EmptyKey.refuse(&[word, &attribute.name]),
+        Some(index) => Rule::EmptyIndexKey.refuse(&[word, index, &attribute.name]),
+    })
 }
 
 impl KeyRange {

@@ -102,6 +102,11 @@ impl<'a> Writer<'a> {
         Writer { out, first: true }
     }
 
+    /// Goes on with an object that has members already.
+    pub fn within(out: &'a mut Vec<u8>) -> Writer<'a> {
+        Writer { out, first: false }
+    }
+
     /// Appends a key; the caller writes its value to `out`.
     pub fn key(&mut self, name: &str) -> &mut Vec<u8> {
         if !self.first {

@@ -165,12 +165,18 @@ rules! {
     StatementOrderBy: "Must have WHERE clause in the statement when using ORDER BY clause.";
     StatementConsistentGlobal: "Strongly consistent read is not supported on Global Secondary Indexes";
     StatementTokenMismatch: "NextToken does not match request";
-    StatementTokenInvalid: "Invalid NextToken";
+    NextTokenInvalid: "Invalid NextToken";
     StatementBatchMixed: "Read and write requests together in the same batch is not supported.";
     StatementBatchKey: "Select statements within BatchExecuteStatement must specify the primary key in the where clause.";
     StatementBatchSingle: "Only single item select is supported";
     StatementTransactionKey: "Select statements within ExecuteTransaction must specify the primary key in the where clause.";
     StatementTransactionReturning: "Validation failed in TransactStatements[{0}]: RETURNING clause is not supported in ExecuteTransaction.";
+    StatementTableName: "Table name should be within the length [3, 255] and only contain 'a-z', 'A-Z', '0-9', '-', '_', '.'.";
+    StatementEmptyPath: "Path component cannot be an empty string";
+    StatementOneTable: "Only select from a single table or index is supported.";
+    StatementTransactionIndex: "Reads on indices are not supported within transactions.";
+    IndexThroughputSame: "The provisioned throughput for the index {0} will not change. The requested value equals the current value. Current ReadCapacityUnits provisioned for the index: {1}. Requested ReadCapacityUnits: {1}. Current WriteCapacityUnits provisioned for the index: {2}. Requested WriteCapacityUnits: {2}. Refer to the Amazon DynamoDB Developer Guide for current limits and how to request higher limits.";
+    StreamsLimit: "One or more parameter values were invalid: Limit cannot be greater than the maximum allowed size: {0}";
     StatementMultiKeys: "PartiQL statements cannot be executed on tables with multi-attribute HASH keys or multi-attribute RANGE keys.";
     StatementDuplicate: "Duplicate primary key exists in table", as DuplicateItem;
 

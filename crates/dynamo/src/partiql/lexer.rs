@@ -117,7 +117,8 @@ fn quoted(rest: &str, quote: char) -> Option<(String, usize)> {
 fn number(bytes: &[u8]) -> usize {
     let digits = |from: usize| bytes[from..].iter().take_while(|b| b.is_ascii_digit()).count();
     let mut at = digits(0);
-    if bytes.get(at) == Some(&b'.') && bytes.get(at + 1).is_some_and(u8::is_ascii_digit) {
+    // `5.` is a number too.
+    if bytes.get(at) == Some(&b'.') {
         at += 1 + digits(at + 1);
     }
     if matches!(bytes.get(at), Some(b'e' | b'E')) {

@@ -7,6 +7,7 @@ use crate::expression::{
     Action, Comparison, Condition, Operand, Path, Step, Term, Update, judge_clause, meeting_paths,
 };
 use crate::messages::Rule;
+use crate::shape::{table_name_faults, table_of};
 use crate::value::{Type, Value};
 
 /// Parentheses and literals within each other.
@@ -18,11 +19,21 @@ type Done<T> = Result<T, ApiError>;
 pub(super) fn parse(source: &str, parameters: &[Value]) -> Done<Parsed> {
     let mut parser =
         Parser { source, tokens: tokens(source), at: 0, depth: 0, parameters, next_parameter: 0 };
+    // What cannot be read is told before anything that is wrong with the rest.
+    if !parser.is_readable() {
+        return Err(parser.malformed());
+    }
     let parsed = parser.statement()?;
     parser.symbol(";");
-    match parser.peek().kind {
-        Kind::End => Ok(parsed),
-        _ => Err(parser.malformed()),
+    if parser.peek().kind != Kind::End {
+        return Err(parser.malformed());
+    }
+    // An INSERT into a table of no such name finds none.
+    let table = parsed.table();
+    let wrong = !table_name_faults(table).is_empty() && table_of(table) == table;
+    match wrong && !matches!(parsed, Parsed::Insert { .. }) {
+        true => Err(Rule::StatementTableName.refuse(&[])),
+        false => Ok(parsed),
     }
 }
 
@@ -50,6 +61,29 @@ impl<'a> Parser<'a> {
 
     pub(super) fn malformed(&self) -> ApiError {
         Rule::StatementMalformed.refuse(&[self.source])
+    }
+
+    /// Whether all of it is made of tokens, and every bracket is closed.
+    fn is_readable(&self) -> bool {
+        let mut open = Vec::new();
+        for token in &self.tokens {
+            match token.kind {
+                Kind::Unreadable => return false,
+                Kind::Symbol(symbol @ ("(" | "[" | "{")) => open.push(symbol),
+                Kind::Symbol(close @ (")" | "]" | "}")) => {
+                    let wanted = match close {
+                        ")" => "(",
+                        "]" => "[",
+                        _ => "{",
+                    };
+                    if open.pop() != Some(wanted) {
+                        return false;
+                    }
+                }
+                _ => {}
+            }
+        }
+        open.is_empty()
     }
 
     pub(super) fn symbol(&mut self, symbol: &'static str) -> bool {
@@ -150,6 +184,10 @@ impl<'a> Parser<'a> {
 
     /// `t`, `"t"` or `"t"."index"`.
     fn table(&mut self) -> Done<(String, Option<String>)> {
+        // FROM is never a name of its own.
+        if self.is_word("FROM") {
+            return Err(self.malformed());
+        }
         let table = self.name()?;
         let index = if self.symbol(".") { Some(self.name()?) } else { None };
         if self.is_word("AS") || matches!(self.peek().kind, Kind::Quoted(_)) {
@@ -168,6 +206,9 @@ impl<'a> Parser<'a> {
         let known = ["WHERE", "ORDER", "LIMIT", "GROUP", "HAVING", "OFFSET"];
         if self.peek().kind == Kind::Word && !known.iter().any(|word| self.is_word(word)) {
             return Err(Rule::StatementAlias.refuse(&[]));
+        }
+        if self.peek().kind == Kind::Symbol(",") {
+            return Err(Rule::StatementOneTable.refuse(&[]));
         }
         let condition = self.where_clause()?;
         let order = self.order()?;
@@ -373,7 +414,11 @@ impl<'a> Parser<'a> {
                 steps.push(index.ok_or_else(|| self.malformed())?);
                 self.expect("]")?;
             } else {
-                return Ok(Path { name, steps });
+                let empty = |step: &Step| matches!(step, Step::Name(name) if name.is_empty());
+                return match name.is_empty() || steps.iter().any(empty) {
+                    true => Err(Rule::StatementEmptyPath.refuse(&[])),
+                    false => Ok(Path { name, steps }),
+                };
             }
         }
     }
@@ -488,6 +533,11 @@ impl<'a> Parser<'a> {
         Ok(Condition::In(left, list))
     }
 
+    /// Whether the next word goes on with the statement rather than with an operand.
+    fn ends_clause(&self) -> bool {
+        ["AND", "OR", "ORDER", "RETURNING", "LIMIT", "GROUP", "HAVING"].iter().any(|word| self.is_word(word))
+    }
+
     fn comparison(&mut self, left: Operand) -> Done<Condition> {
         let comparison = match self.peek().kind {
             Kind::Symbol("=") => Comparison::Equal,
@@ -500,6 +550,7 @@ impl<'a> Parser<'a> {
                 let text = format!("Unsupported operator in Condition Expression. Operator: {sign}");
                 return Err(ApiError::validation(text));
             }
+            Kind::Word if !self.ends_clause() => return Err(self.malformed()),
             Kind::End | Kind::Word => {
                 return Err(ApiError::validation(
                     "WHERE clause must contain an expression that resolves to a boolean",
@@ -528,7 +579,7 @@ impl<'a> Parser<'a> {
             "NULL" => Type::Null,
             "BOOLEAN" | "BOOL" => Type::Bool,
             "STRING" => Type::S,
-            "NUMERIC" | "NUMBER" => Type::N,
+            "NUMERIC" => Type::N,
             "BLOB" | "BINARY" => Type::B,
             "STRUCT" | "TUPLE" | "MAP" => Type::M,
             "LIST" => Type::L,

@@ -39,9 +39,6 @@ pub struct Options {
 impl Parsed {
     /// The request that this statement is, for its table.
     pub fn plan(&self, table: &TableDefinition, options: Options) -> Result<Plan, ApiError> {
-        if table.indexes.iter().any(|index| index.key.hash.len() > 1 || index.key.sort.len() > 1) {
-            return Err(Rule::StatementMultiKeys.refuse(&[]));
-        }
         match self {
             Parsed::Select(select) => plan_select(select, table, options),
             Parsed::Insert { item, .. } => plan_insert(item, table, options),
@@ -72,7 +69,10 @@ impl Parsed {
                 let condition = joined(rest).ok_or_else(|| {
                     ApiError::validation("EXISTS must have a condition beside the equalities on the key")
                 })?;
-                Ok(Plan::Check { key, condition })
+                // What is not there does not exist, whatever a negation says of it.
+                let hash = table.key.hash.first().map(|a| a.name.clone()).unwrap_or_default();
+                let there = Condition::Exists(Path::of_name(hash));
+                Ok(Plan::Check { key, condition: Condition::And(vec![there, condition]) })
             }
         }
     }
@@ -177,6 +177,9 @@ fn plan_select(
         Some(name) => Some(table.index(name).ok_or_else(|| Rule::NoSuchIndex.refuse(&[name]))?),
         None => None,
     };
+    if index.is_some_and(|index| index.key.hash.len() > 1 || index.key.sort.len() > 1) {
+        return Err(Rule::StatementMultiKeys.refuse(&[]));
+    }
     if options.consistent && index.is_some_and(|index| index.kind == IndexKind::Global) {
         return Err(Rule::StatementConsistentGlobal.refuse(&[]));
     }

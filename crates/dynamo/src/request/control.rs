@@ -41,21 +41,13 @@ pub(super) fn parse(context: &Context, members: Members<'_>) -> Result<Request, 
             context.constraints(&members, &[])?;
             let limit = members.integer("MaxResults").unwrap_or(PAGE_MAX) as usize;
             let table = members.text("TableArn").map(|arn| table_of(arn).to_string());
-            Ok(Request::ListExports {
-                table,
-                limit,
-                next_token: members.text("NextToken").map(str::to_string),
-            })
+            Ok(Request::ListExports { table, limit, skip: listed_before(&members)? })
         }
         O::ListImports => {
             context.constraints(&members, &[])?;
             let limit = members.integer("PageSize").unwrap_or(PAGE_MAX) as usize;
             let table = members.text("TableArn").map(|arn| table_of(arn).to_string());
-            Ok(Request::ListImports {
-                table,
-                limit,
-                next_token: members.text("NextToken").map(str::to_string),
-            })
+            Ok(Request::ListImports { table, limit, skip: listed_before(&members)? })
         }
         O::DescribeEndpoints => Ok(Request::DescribeEndpoints),
         _ => single_node(context, members),
@@ -72,6 +64,19 @@ fn named(context: &Context, members: &Members<'_>) -> Result<String, ApiError> {
 fn arn(context: &Context, mut members: Members<'_>, name: &str) -> Result<String, ApiError> {
     context.constraints(&members, &[])?;
     Ok(members.take_text(name).unwrap_or_default())
+}
+
+/// How many entries the page that gave this token had come to.
+fn listed_before(members: &Members<'_>) -> Result<usize, ApiError> {
+    let Some(token) = members.text("NextToken") else { return Ok(0) };
+    let digits = token.trim_start_matches('0');
+    usize::from_str_radix(if digits.is_empty() { "0" } else { digits }, 16)
+        .map_err(|_| Rule::NextTokenInvalid.refuse(&[]))
+}
+
+/// For lists that are never cut: nobody was given a token.
+fn no_token(members: &Members<'_>) -> Result<(), ApiError> {
+    members.text("NextToken").map_or(Ok(()), |_| Err(Rule::NextTokenInvalid.refuse(&[])))
 }
 
 fn list_tables(context: &Context, mut members: Members<'_>) -> Result<Request, ApiError> {
@@ -105,7 +110,7 @@ fn resource(context: &Context, members: &Members<'_>) -> Result<(String, String)
     Ok((arn.to_string(), table.to_string()))
 }
 
-fn tag(context: &Context, mut members: Members<'_>) -> Result<Request, ApiError> {
+fn tag(context: &Context, members: Members<'_>) -> Result<Request, ApiError> {
     context.constraints(&members, &["Tags"])?;
     let (arn, table) = resource(context, &members)?;
     match context.operation {
@@ -127,8 +132,8 @@ fn tag(context: &Context, mut members: Members<'_>) -> Result<Request, ApiError>
             Ok(Request::UntagResource(UntagResource { arn, table, keys }))
         }
         _ => {
-            let next_token = members.take_text("NextToken");
-            Ok(Request::ListTagsOfResource(ListTagsOfResource { arn, table, next_token }))
+            no_token(&members)?;
+            Ok(Request::ListTagsOfResource(ListTagsOfResource { arn, table }))
         }
     }
 }
@@ -221,10 +226,13 @@ fn single_node(context: &Context, members: Members<'_>) -> Result<Request, ApiEr
         }))),
         O::ListGlobalTables => context.constraints(&members, &[]).and_then(|()| empty_list("GlobalTables")),
         O::ListBulkOperations => {
-            context.constraints(&members, &[]).and_then(|()| empty_list("BulkOperationSummaries"))
+            context.constraints(&members, &[])?;
+            no_token(&members)?;
+            empty_list("BulkOperationSummaries")
         }
         O::ListContributorInsights => {
             context.constraints(&members, &["TableName"])?;
+            no_token(&members)?;
             empty_list("ContributorInsightsSummaries")
         }
         O::DescribeGlobalTable | O::DescribeGlobalTableSettings => {

@@ -12,6 +12,10 @@ const RECORDS_MAX: i64 = 1000;
 pub(super) fn parse(context: &Context, mut members: Members<'_>) -> Result<Request, ApiError> {
     context.constraints(&members, &[])?;
     let limit = members.integer("Limit");
+    let streams = matches!(context.operation, Operation::ListStreams | Operation::DescribeStream);
+    if streams && limit.is_some_and(|limit| limit > STREAMS_MAX) {
+        return Err(Rule::StreamsLimit.refuse(&[&STREAMS_MAX.to_string()]));
+    }
     match context.operation {
         Operation::ListStreams => Ok(Request::ListStreams(ListStreams {
             table: members.take_text("TableName"),

@@ -227,7 +227,8 @@ fn built(schema: &[(String, bool)], attributes: &[KeyAttribute]) -> KeySchema {
 /// The rules of keys with several attributes.
 pub(crate) fn global_key(schema: &[(String, bool)], attributes: &[KeyAttribute]) -> Checked<KeySchema> {
     defined(schema, attributes)?;
-    if schema.len() <= 2 {
+    // Two HASH attributes are a key of several already.
+    if schema.len() < 2 || schema.len() == 2 && !(schema[0].1 && schema[1].1) {
         return table_key(schema, attributes);
     }
     if schema.iter().enumerate().any(|(at, (name, _))| schema[..at].iter().any(|(known, _)| known == name)) {
@@ -447,9 +448,8 @@ fn spare_definitions(
     indexes: &[Index],
     search: &[&str],
 ) -> Checked<()> {
-    let mut kinds = std::collections::BTreeMap::new();
-    for attribute in attributes {
-        if kinds.insert(&attribute.name, attribute.kind).is_some_and(|kind| kind != attribute.kind) {
+    for (at, attribute) in attributes.iter().enumerate() {
+        if attributes[..at].iter().any(|known| known.name == attribute.name) {
             return Err(invalid("Cannot have two attributes with the same name"));
         }
     }
@@ -656,6 +656,16 @@ impl IndexUpdate {
 
 fn index_update(entry: &Members<'_>) -> Checked<IndexUpdate> {
     match (entry.structure("Update"), entry.structure("Create"), entry.structure("Delete")) {
+        (Some(update), None, None)
+            if ["ProvisionedThroughput", "OnDemandThroughput", "WarmThroughput"]
+                .iter()
+                .all(|name| !update.contains(name)) =>
+        {
+            Err(invalid(format!(
+                "One of ProvisionedThroughput, OnDemandThroughput, WarmThroughput must be specified to update index: {}",
+                update.text("IndexName").unwrap_or_default()
+            )))
+        }
         (Some(update), None, None) => Ok(IndexUpdate::Update {
             name: update.text("IndexName").unwrap_or_default().to_string(),
             throughput: throughput(update)?,

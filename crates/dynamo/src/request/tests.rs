@@ -23,66 +23,69 @@ fn refusal(operation: Operation, body: &str) -> String {
     refusal_in(Layers::Older, operation, body)
 }
 
-/// Every member of every operation is in the model that bodies are read by, and every one is either named by the code
-/// that reads requests or stands here with the reason why nothing is done with it.
+/// What a request becomes, or how it is refused.
+fn outcome(operation: Operation, body: &serde_json::Value) -> String {
+    match parse(operation, body.to_string().as_bytes(), Layers::Older) {
+        Ok(request) => format!("{request:?}"),
+        Err(error) => {
+            assert!(!error.message().is_empty(), "{operation:?} {body}: refused without a word");
+            format!("{}: {}", error.name().name(), error.message())
+        }
+    }
+}
+
+/// The walk over every member of every operation: each makes a difference to what a request becomes, or is refused in words. What a
+/// typed request holds is used: `dynamo` reads every field.
 #[test]
 fn no_member_is_ignored() {
-    const WITHOUT_EFFECT: [(&str, &str); 9] = [
-        ("CreateGlobalTable", "refused as a whole"),
-        ("UpdateGlobalTable", "refused as a whole"),
-        ("UpdateGlobalTableSettings", "refused as a whole"),
-        ("UpdateTableReplicaAutoScaling", "refused as a whole"),
-        ("StartBulkPutItems", "refused as a whole"),
-        ("PutResourcePolicy", "refused as a whole"),
-        ("EnableKinesisStreamingDestination", "refused as a whole"),
-        ("DisableKinesisStreamingDestination", "refused as a whole"),
-        ("UpdateKinesisStreamingDestination", "refused as a whole"),
-    ];
-    const NO_MATTER: [(&str, &str, &str); 17] = [
-        ("UpdateContributorInsights", "ContributorInsightsAction", "refused as a whole"),
-        ("UpdateContributorInsights", "ContributorInsightsMode", "refused as a whole"),
-        ("DeleteResourcePolicy", "ExpectedRevisionId", "there is no policy to compare it with"),
-        ("ListGlobalTables", "ExclusiveStartGlobalTableName", "the list is empty"),
-        ("ListGlobalTables", "RegionName", "the list is empty"),
-        ("ListBulkOperations", "MaxResults", "the list is empty"),
-        ("ListContributorInsights", "MaxResults", "the list is empty"),
-        ("RestoreTableToPointInTime", "UseLatestRestorableTime", "always unavailable"),
-        ("RestoreTableToPointInTime", "RestoreDateTime", "always unavailable"),
-        ("RestoreTableToPointInTime", "TargetTableName", "always unavailable"),
-        ("RestoreTableToPointInTime", "BillingModeOverride", "always unavailable"),
-        ("RestoreTableToPointInTime", "GlobalSecondaryIndexOverride", "always unavailable"),
-        ("RestoreTableToPointInTime", "LocalSecondaryIndexOverride", "always unavailable"),
-        ("RestoreTableToPointInTime", "ProvisionedThroughputOverride", "always unavailable"),
-        ("RestoreTableToPointInTime", "OnDemandThroughputOverride", "always unavailable"),
-        ("RestoreTableToPointInTime", "SSESpecificationOverride", "always unavailable"),
-        ("RestoreTableToPointInTime", "VectorIndexOverride", "always unavailable"),
-    ];
-    let code = [
-        include_str!("batch.rs"),
-        include_str!("control.rs"),
-        include_str!("items.rs"),
-        include_str!("mod.rs"),
-        include_str!("parameters.rs"),
-        include_str!("reads.rs"),
-        include_str!("statements.rs"),
-        include_str!("streams.rs"),
-        include_str!("tables.rs"),
-        include_str!("transact.rs"),
-        include_str!("transfer.rs"),
-    ]
-    .concat();
-    let mut count = 0;
+    let mut walked: Vec<(String, String)> = Vec::new();
+    let (mut operation, mut base, mut refused) = (Operation::GetItem, serde_json::Value::Null, false);
+    let lines = include_str!("walk.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    for line in lines {
+        let (word, rest) = line.split_once(' ').unwrap();
+        if matches!(word, "op" | "refused") {
+            let (name, body) = rest.split_once(' ').unwrap();
+            operation = *Operation::ALL.iter().find(|operation| operation.name() == name).unwrap();
+            (base, refused) = (serde_json::from_str(body).unwrap(), word == "refused");
+            let told = outcome(operation, &base);
+            assert_eq!(told.starts_with("UnknownOperationException: "), refused, "{name}: {told}");
+            continue;
+        }
+        if word == "same" {
+            let (member, reason) = rest.split_once(' ').unwrap();
+            assert!(!reason.is_empty());
+            walked.push((operation.name().into(), member.into()));
+            continue;
+        }
+        let (value, companions) = rest.split_once(" with ").unwrap_or((rest, "{}"));
+        let mut without = base.clone();
+        let companions: serde_json::Value = serde_json::from_str(companions).unwrap();
+        companions.as_object().unwrap().iter().for_each(|(name, value)| without[name] = value.clone());
+        let mut with = without.clone();
+        with[word] = serde_json::from_str(value).unwrap();
+        assert_ne!(with, without, "{line}");
+        if !refused {
+            assert_ne!(
+                outcome(operation, &with),
+                outcome(operation, &without),
+                "{}.{word}",
+                operation.name()
+            );
+        }
+        walked.push((operation.name().into(), word.into()));
+    }
+    let mut listed: Vec<(String, String)> = Vec::new();
     for line in include_str!("members.tsv").lines().skip(1) {
-        let mut cells = line.split('\t').skip(1);
+        let mut cells = line.split('\t').skip(1).map(str::to_string);
         let (name, member) = (cells.next().unwrap(), cells.next().unwrap());
         let operation = Operation::ALL.iter().find(|operation| operation.name() == name).unwrap();
-        assert!(shape::has_member(*operation, member), "{name}.{member} is not in the model");
-        let excused = WITHOUT_EFFECT.iter().any(|(known, _)| *known == name)
-            || NO_MATTER.iter().any(|(known, of, _)| *known == name && *of == member);
-        assert!(excused || code.contains(&format!("\"{member}\"")), "{name}.{member} is read by nobody");
-        count += 1;
+        assert!(shape::has_member(*operation, &member), "{name}.{member} is not in the model");
+        listed.push((name, member));
     }
-    assert_eq!(count, 285);
+    assert_eq!(listed.len(), 285);
+    walked.sort();
+    listed.sort();
+    assert_eq!(walked, listed, "every member is walked once");
 }
 
 #[test]

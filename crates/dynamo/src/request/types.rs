@@ -316,7 +316,6 @@ pub struct UntagResource {
 pub struct ListTagsOfResource {
     pub arn: String,
     pub table: String,
-    pub next_token: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -491,7 +490,8 @@ pub enum Request {
     ListExports {
         table: Option<String>,
         limit: usize,
-        next_token: Option<String>,
+        /// So many were listed before.
+        skip: usize,
     },
     ImportTable(Box<ImportTable>),
     DescribeImport {
@@ -500,7 +500,8 @@ pub enum Request {
     ListImports {
         table: Option<String>,
         limit: usize,
-        next_token: Option<String>,
+        /// So many were listed before.
+        skip: usize,
     },
     /// The Host header is the endpoint.
     DescribeEndpoints,

@@ -11,7 +11,7 @@ use super::layout::{self, STORE_COLUMN, internal};
 use super::settings::ACCOUNT;
 use super::table::{KEYSPACE, OpenTable, is_shown};
 use super::write::Entry;
-use super::{Caller, Dynamo, query_error, store_error};
+use super::{Caller, Dynamo, store_error};
 use crate::document;
 use crate::error::{ApiError, ErrorName};
 use crate::json::Writer;
@@ -22,7 +22,6 @@ use model::deletion::{Deletion, Marker};
 use model::key::PartitionKey;
 use model::row::{RowView, RowWriter};
 use model::types::DataType;
-use query::QueryError;
 use schema::{Catalogue, Change, NewColumn, NewForeign, NewTable, Properties, PropertyValue, Setting};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -363,15 +362,6 @@ impl<S: Store> Dynamo<S> {
                 tracing::warn!(backup = backup.id, %error, "an unfinished backup could not be removed");
             }
         }
-    }
-
-    async fn change(
-        &self,
-        caller: &Caller<'_>,
-        compute: impl FnOnce(&Catalogue, &Setting) -> Result<schema::Applied, QueryError> + Send + 'static,
-    ) -> Result<(), ApiError> {
-        let changed = self.runtime.shared.change_aside(&self.runtime.store, caller.now_micros, compute).await;
-        changed.map(|_| ()).map_err(query_error)
     }
 
     async fn add_backup(&self, caller: &Caller<'_>, backup: &Backup) -> Result<Holder, ApiError> {

@@ -4,13 +4,14 @@ use super::answer::{self, Consumed};
 use super::item::{OneItem, one_row};
 use super::layout;
 use super::table::OpenTable;
-use super::write::Change;
-use super::{Caller, Dynamo, store_error};
+use super::write::{Change, Written};
+use super::{Caller, Dynamo, bridge, store_error};
 use crate::capacity::{self, Consistency};
 use crate::error::{ApiError, ErrorName};
 use crate::json::{self, Writer};
 use crate::messages::Rule;
 use crate::request::{BatchGetItem, BatchGetTable, BatchWrite, BatchWriteItem, WriteOptions};
+use crate::size;
 use crate::value::Item;
 use database::grants::Permission;
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -38,7 +39,7 @@ impl<S: Store> Dynamo<S> {
     ) -> Result<Vec<u8>, ApiError> {
         let mut opened = Vec::with_capacity(batch.tables.len());
         for wanted in &batch.tables {
-            let table = self.open_for_keys(caller, Permission::Select, &wanted.table)?;
+            let table = self.open_any(caller, Permission::Select, &wanted.table)?;
             let mut seen = HashSet::new();
             for key in &wanted.keys {
                 let place = layout::item_place(&table.definition.key_of_request(key)?)?;
@@ -101,21 +102,73 @@ impl<S: Store> Dynamo<S> {
                 found.unprocessed.push(key.clone());
                 continue;
             }
-            let place = layout::item_place(&table.definition.key_of_request(key)?)?;
-            let read = one_row(table.id, &place, caller.now_seconds());
-            let mut sink =
-                OneItem::new(table, wanted.projection.as_ref(), caller.now_seconds(), &mut found.items);
-            if !sink.out.is_empty() {
-                sink.lead = b",";
-            }
-            self.runtime.store.read(&read, &mut sink).await.map_err(store_error)?;
-            let size = sink.finish()?.unwrap_or(0);
+            let size = match table.is_of_cql() {
+                true => self.cql_batched(caller, table, wanted, key, &mut found.items).await?,
+                false => self.get_one(caller, table, wanted, key, &mut found.items).await?,
+            };
             *bytes += size;
             let units = capacity::read(size, consistency);
             self.charge_read(table, units);
             answer::gather(consumed, Consumed::table(table, units));
         }
         Ok(found)
+    }
+
+    /// Appends an item if it is there; returns its size.
+    async fn get_one(
+        &self,
+        caller: &Caller<'_>,
+        table: &OpenTable,
+        wanted: &BatchGetTable,
+        key: &Item,
+        items: &mut Vec<u8>,
+    ) -> Result<usize, ApiError> {
+        let place = layout::item_place(&table.definition.key_of_request(key)?)?;
+        let read = one_row(table.id, &place, caller.now_seconds());
+        let mut sink = OneItem::new(table, wanted.projection.as_ref(), caller.now_seconds(), items);
+        if !sink.out.is_empty() {
+            sink.lead = b",";
+        }
+        self.runtime.store.read(&read, &mut sink).await.map_err(store_error)?;
+        Ok(sink.finish()?.unwrap_or(0))
+    }
+
+    /// The same from a table of CQL.
+    async fn cql_batched(
+        &self,
+        caller: &Caller<'_>,
+        table: &OpenTable,
+        wanted: &BatchGetTable,
+        key: &Item,
+        items: &mut Vec<u8>,
+    ) -> Result<usize, ApiError> {
+        let Some(item) = self.cql_item(caller, table, key).await? else { return Ok(0) };
+        if !items.is_empty() {
+            items.push(b',');
+        }
+        match &wanted.projection {
+            Some(projection) => json::write_item(&projection.apply(&item), items),
+            None => json::write_item(&item, items),
+        }
+        Ok(size::item(&item))
+    }
+
+    /// One write of a batch, to a table of either dialect.
+    async fn write_batched(
+        &self,
+        caller: &Caller<'_>,
+        name: &str,
+        change: Change,
+        options: &WriteOptions,
+    ) -> Result<(Arc<OpenTable>, Written), ApiError> {
+        match name.contains('.').then(|| self.open_cql(name)).flatten() {
+            None => self.write_one(caller, name, change, options, false).await,
+            Some(open) => {
+                let open = open?;
+                let written = self.cql_write(caller, &open, &change, options).await?;
+                Ok((open, written))
+            }
+        }
     }
 
     pub(super) async fn batch_write(
@@ -126,9 +179,11 @@ impl<S: Store> Dynamo<S> {
         let BatchWriteItem { tables, return_capacity, return_metrics } = batch;
         // All is checked before anything is done.
         for wanted in &tables {
-            let table = self.open_for_keys(caller, Permission::Modify, &wanted.table)?;
-            for key in check_writes(&table, &wanted.writes)? {
-                self.admit(caller, &table, Access::Write, &key)?;
+            let table = self.open_any(caller, Permission::Modify, &wanted.table)?;
+            let keys = check_writes(&table, &wanted.writes)?;
+            // Writes to tables of CQL are plans, which ask by themselves.
+            for key in keys.iter().filter(|_| !table.is_of_cql()) {
+                self.admit(caller, &table, Access::Write, key)?;
             }
         }
         let mut consumed = Vec::new();
@@ -145,7 +200,7 @@ impl<S: Store> Dynamo<S> {
                 };
                 let options = &options;
                 under_way
-                    .push(async move { (self.write_one(caller, name, change, options, false).await, write) });
+                    .push(async move { (self.write_batched(caller, name, change, options).await, write) });
             }
             while let Some((outcome, write)) = under_way.next().await {
                 match outcome {
@@ -235,6 +290,9 @@ fn check_writes(table: &Arc<OpenTable>, writes: &[BatchWrite]) -> Result<Vec<Par
         }
         if let BatchWrite::Put(item) = write {
             table.definition.check_index_keys(item, false)?;
+            if table.is_of_cql() {
+                bridge::check_columns(table, item.iter().map(|(name, _)| name))?;
+            }
         }
     }
     Ok(seen.into_iter().map(|(key, _)| key).collect())

@@ -186,7 +186,11 @@ impl<S: Store> Dynamo<S> {
             return Err(ApiError::new(ErrorName::ResourceInUse, text));
         }
         let counted = (open.counts.items.load(Relaxed).max(0), open.counts.bytes.load(Relaxed).max(0));
-        self.remove_table(caller, name).await?;
+        match super::buried::streams(definition).next() {
+            Some(_) => self.bury_table(caller, &open).await?,
+            None => self.remove_table(caller, name).await?,
+        }
+        self.forget(name);
         self.shared.forget(open.table.id);
         Ok(self.description("TableDescription", definition, TableStatus::Deleting, counted, &[]))
     }
@@ -266,11 +270,11 @@ impl<S: Store> Dynamo<S> {
         let wanted = update.clone();
         let edit = move |mut definition: TableDefinition| {
             match (&definition.time_to_live, wanted.enabled) {
-                (Some(_), true) => return Err(Rule::TtlEnabled.refuse(&[])),
-                (None, false) => return Err(Rule::TtlDisabled.refuse(&[])),
-                (Some(name), false) if *name != wanted.attribute => {
+                (Some(name), _) if *name != wanted.attribute => {
                     return Err(Rule::TtlOtherName.refuse(&[name]));
                 }
+                (Some(_), true) => return Err(Rule::TtlEnabled.refuse(&[])),
+                (None, false) => return Err(Rule::TtlDisabled.refuse(&[])),
                 _ => {}
             }
             definition.time_to_live = wanted.enabled.then_some(wanted.attribute);

@@ -5,6 +5,7 @@
 use crate::document::Document;
 use crate::json;
 use crate::number::Number;
+use crate::table::TableDefinition;
 use crate::value::Value;
 use model::number::Decimal;
 use model::types::DataType;
@@ -34,6 +35,15 @@ impl ForeignTables for ForCql {
         let function =
             || Function::new("decimal_to_number", vec![DataType::Decimal], DataType::Blob, decimal_to_number);
         is_number(table, column).then(function)
+    }
+
+    fn keys(&self, table: &Table) -> Vec<Vec<String>> {
+        let foreign = table.foreign.as_deref();
+        let definition =
+            foreign.and_then(|foreign| TableDefinition::from_json(&foreign.definition.to_string()).ok());
+        let Some(definition) = definition else { return Vec::new() };
+        let keys = std::iter::once(&definition.key).chain(definition.indexes.iter().map(|index| &index.key));
+        keys.map(|key| key.attributes().map(|attribute| attribute.name.clone()).collect()).collect()
     }
 
     fn attribute(&self, table: &Table) -> Option<(Column, Function)> {

@@ -60,16 +60,10 @@ impl<S: Store> Dynamo<S> {
         options: &WriteOptions,
         by_expiry: bool,
     ) -> Result<(Arc<OpenTable>, Written), ApiError> {
-        let mut change = Some(change);
-        for attempt in 1..=STALE_MAX {
+        let mut change = change;
+        for _ in 0..STALE_MAX {
             let table = self.open_for_keys(caller, Permission::Modify, name)?;
-            // Cloned only if there may be another attempt, which there hardly ever is.
-            let given = match attempt {
-                STALE_MAX => change.take(),
-                _ => change.clone(),
-            };
-            let given = given.ok_or_else(|| internal("the write is gone"))?;
-            let mut write = Write::new(&table, given, options.condition.clone())?;
+            let mut write = Write::new(&table, change, options.condition.clone())?;
             write.wants_old = options.return_values != ReturnValues::None;
             write.item_on_failure = options.item_on_failure;
             write.by_expiry = by_expiry;
@@ -86,7 +80,10 @@ impl<S: Store> Dynamo<S> {
                 }
                 Err(Refused::Condition { old }) => return Err(ApiError::condition_failed(old.as_ref())),
                 Err(Refused::Invalid(error)) => return Err(error),
-                Err(Refused::Stale) => self.look_again(&table, name).await,
+                Err(Refused::Stale(again)) => {
+                    change = again;
+                    self.look_again(&table, name).await;
+                }
             }
         }
         Err(internal("the table's definition changes all the time"))
@@ -107,6 +104,7 @@ impl<S: Store> Dynamo<S> {
         let read = one_row(table.id, &place, caller.now_seconds());
         self.runtime.store.read(&read, &mut sink).await.map_err(store_error)?;
         let size = sink.finish()?;
+        caller.items.set(u64::from(size.is_some()));
         let consistency = if get.consistent { Consistency::Strong } else { Consistency::Eventual };
         let units = capacity::read(size.unwrap_or(0), consistency);
         self.charge_read(&table, units);

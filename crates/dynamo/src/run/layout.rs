@@ -20,7 +20,7 @@ use store::Slice;
 pub const STORE_COLUMN: ColumnId = 1;
 
 /// A row's place in a table or store.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
     pub key: PartitionKey,
     pub clustering: Vec<u8>,

@@ -8,6 +8,7 @@ mod backups;
 mod batch;
 mod bridge;
 mod builds;
+mod buried;
 mod control;
 mod counting;
 mod describe;
@@ -26,11 +27,13 @@ mod tenants;
 mod token;
 mod transact;
 mod transfer;
+mod watch;
 mod write;
 
 pub use settings::{AllShards, Settings};
 pub use table::KEYSPACE;
 pub use transfer::Buckets;
+pub use watch::{Shaped, Undeclared, Watched, Watcher};
 
 use crate::error::{ApiError, ErrorName};
 use crate::operation::Operation;
@@ -41,7 +44,7 @@ use layout::internal;
 use query::QueryError;
 use query::tenant::Gate;
 use settings::TransferKind;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -61,9 +64,17 @@ pub struct Caller<'c> {
     pub host: &'c str,
     /// Whose items it may touch; set where some table has tenants.
     pub gate: Option<&'c dyn Gate>,
+    /// The kinds of operations that a request turned out to be, for whoever counts them.
+    pub seen: RefCell<Vec<Rc<Watched>>>,
+    /// Items of the answer.
+    pub items: Cell<u64>,
 }
 
-impl Caller<'_> {
+impl<'c> Caller<'c> {
+    pub fn new(grants: Option<&'c Grants>, now_micros: i64, host: &'c str) -> Caller<'c> {
+        Caller { grants, now_micros, host, gate: None, seen: RefCell::default(), items: Cell::new(0) }
+    }
+
     pub fn now_seconds(&self) -> u32 {
         (self.now_micros / 1_000_000).clamp(0, i64::from(u32::MAX)) as u32
     }
@@ -80,6 +91,8 @@ pub struct Dynamo<S: Store> {
     tables: RefCell<Tables>,
     /// Tables of CQL.
     served: RefCell<Tables>,
+    kinds: RefCell<watch::Kinds>,
+    watcher: Option<Box<dyn Watcher>>,
 }
 
 /// Tables that were opened under one version of the catalogue.
@@ -92,7 +105,20 @@ struct Tables {
 impl<S: Store> Dynamo<S> {
     pub fn new(runtime: Rc<Runtime<S>>, shared: Arc<AllShards>) -> Dynamo<S> {
         for_cql::register();
-        Dynamo { runtime, shared, tables: RefCell::default(), served: RefCell::default() }
+        Dynamo {
+            runtime,
+            shared,
+            tables: RefCell::default(),
+            served: RefCell::default(),
+            kinds: RefCell::default(),
+            watcher: None,
+        }
+    }
+
+    /// With somebody who is told what operations do.
+    pub fn watched_by(mut self, watcher: Box<dyn Watcher>) -> Dynamo<S> {
+        self.watcher = Some(watcher);
+        self
     }
 
     /// Executes a request; the answer is a JSON body.
@@ -106,6 +132,7 @@ impl<S: Store> Dynamo<S> {
             return Box::pin(self.execute_tenanted(caller, operation, body)).await;
         }
         let request = request::parse(operation, body, self.shared.settings.layers)?;
+        self.watch_request(caller, &request)?;
         if let Some(open) = bridge::name_of(&request).and_then(|name| self.open_cql(name)) {
             return Box::pin(self.on_cql_table(caller, open, request)).await;
         }
@@ -151,13 +178,13 @@ impl<S: Store> Dynamo<S> {
             Request::RestoreTableFromBackup(restore) => self.restore(caller, &restore).await,
             Request::ExportTable(export) => self.export(caller, &export).await,
             Request::DescribeExport { arn } => self.describe_transfer(TransferKind::Export, &arn),
-            Request::ListExports { table, limit, .. } => {
-                Ok(self.list_transfers(TransferKind::Export, table.as_deref(), limit))
+            Request::ListExports { table, limit, skip } => {
+                Ok(self.list_transfers(TransferKind::Export, table.as_deref(), skip, limit))
             }
             Request::ImportTable(import) => self.import(caller, &import).await,
             Request::DescribeImport { arn } => self.describe_transfer(TransferKind::Import, &arn),
-            Request::ListImports { table, limit, .. } => {
-                Ok(self.list_transfers(TransferKind::Import, table.as_deref(), limit))
+            Request::ListImports { table, limit, skip } => {
+                Ok(self.list_transfers(TransferKind::Import, table.as_deref(), skip, limit))
             }
             Request::SearchVectors(search) => self.search(caller, &search).await,
             Request::DescribeEndpoints => Ok(answer::endpoints(caller.host)),
@@ -259,6 +286,12 @@ fn denied(error: QueryError) -> ApiError {
     match error {
         QueryError::Unauthorized(text) => ApiError::new(ErrorName::AccessDenied, text),
         other => query_error(other),
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> ApiError {
+        store_error(error)
     }
 }
 

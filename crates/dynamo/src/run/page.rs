@@ -28,6 +28,9 @@ use store::{Flow, Partitions, Position, Read, ReadEnd, Sink, Slice, Store, Table
 /// What one page looks at, at most.
 const PAGE_BYTES: usize = 1 << 20;
 
+/// What the answer to a Query or Scan begins with: items are written behind it, so that a page is not copied to become an answer.
+pub(super) const BEGINNING: &[u8] = b"{\"Items\":[";
+
 /// Where a page is read from.
 pub(super) struct Source<'t> {
     table: &'t OpenTable,
@@ -58,7 +61,7 @@ pub(super) struct Plan<'p> {
 /// A page that was read.
 #[derive(Default)]
 pub(super) struct Page {
-    /// Items as JSON, with commas between them.
+    /// The answer as far as it is written: [`BEGINNING`], then items as JSON with commas between them. Empty where only a count is wanted.
     pub items: Vec<u8>,
     pub count: usize,
     pub scanned: usize,
@@ -73,7 +76,7 @@ impl<S: Store> Dynamo<S> {
     pub(super) async fn query(&self, caller: &Caller<'_>, query: &Query) -> Result<Vec<u8>, ApiError> {
         let table = self.open_for_keys(caller, Permission::Select, &query.read.table)?;
         let page = self.query_page(caller, &table, query, None).await?;
-        Ok(self.page_answer(&table, &query.read, page))
+        Ok(self.page_answer(caller, &table, &query.read, page))
     }
 
     pub(super) async fn query_page(
@@ -90,7 +93,7 @@ impl<S: Store> Dynamo<S> {
         {
             return Err(Rule::StartKeyInvalid.refuse(&[]));
         }
-        let range = query.key_condition.bind(schema)?;
+        let range = query.key_condition.bind(schema, query.read.index.as_deref())?;
         let (partitions, slice) = range_of(&range)?;
         self.admit_read(caller, table, source.index, &partitions)?;
         let after = match &query.read.start_key {
@@ -127,7 +130,7 @@ impl<S: Store> Dynamo<S> {
     pub(super) async fn scan(&self, caller: &Caller<'_>, scan: &Scan) -> Result<Vec<u8>, ApiError> {
         let table = self.open_for(caller, Permission::Select, &scan.read.table)?;
         let page = self.scan_page(caller, &table, scan, None).await?;
-        Ok(self.page_answer(&table, &scan.read, page))
+        Ok(self.page_answer(caller, &table, &scan.read, page))
     }
 
     pub(super) async fn scan_page(
@@ -228,10 +231,14 @@ impl<S: Store> Dynamo<S> {
             tombstone_limit: u64::MAX,
             account: Default::default(),
         };
-        if plan.slice.is_empty() {
-            return Ok(Page::default());
+        let mut page = Page::default();
+        if !plan.count_only {
+            page.items.extend_from_slice(BEGINNING);
         }
-        let mut reader = Reader { plan, now_seconds, page: Page::default(), kept: Vec::new(), fault: None };
+        if plan.slice.is_empty() {
+            return Ok(page);
+        }
+        let mut reader = Reader { plan, now_seconds, page, kept: Vec::new(), fault: None };
         loop {
             match self.runtime.store.read(&read, &mut reader).await.map_err(store_error)?.end {
                 ReadEnd::Paused(position) => read.after = Some(position),
@@ -271,15 +278,23 @@ impl<S: Store> Dynamo<S> {
         page.take(plan, &document)
     }
 
-    fn page_answer(&self, table: &OpenTable, read: &ReadOptions, page: Page) -> Vec<u8> {
-        let mut out = Vec::with_capacity(page.items.len() + 128);
-        let mut object = Writer::object(&mut out);
-        if read.select != Select::Count {
-            let list = object.key("Items");
-            list.push(b'[');
-            list.extend_from_slice(&page.items);
-            list.push(b']');
-        }
+    fn page_answer(
+        &self,
+        caller: &Caller<'_>,
+        table: &OpenTable,
+        read: &ReadOptions,
+        mut page: Page,
+    ) -> Vec<u8> {
+        caller.items.set(page.count as u64);
+        let mut out = std::mem::take(&mut page.items);
+        let mut object = match read.select {
+            Select::Count => Writer::object(&mut out),
+            _ => {
+                debug_assert!(out.starts_with(BEGINNING));
+                out.push(b']');
+                Writer::within(&mut out)
+            }
+        };
         object.integer("Count", page.count as i64);
         object.integer("ScannedCount", page.scanned as i64);
         if let Some(last) = &page.last {
@@ -382,11 +397,12 @@ fn start_of_query(
             return Err(Rule::StartKeyOneRow.refuse(&[]));
         }
     }
-    if *partitions != Partitions::One(place.key.clone()) {
-        return Err(Rule::StartKeyOutside.refuse(&[]));
-    }
+    // A key that is wrong in both ways is told by its sort key.
     if !slice.contains(&place.clustering) {
         return Err(Rule::StartKeyPredicate.refuse(&[]));
+    }
+    if *partitions != Partitions::One(place.key.clone()) {
+        return Err(Rule::StartKeyOutside.refuse(&[]));
     }
     Ok(place)
 }
@@ -437,7 +453,7 @@ impl Page {
         if plan.count_only {
             return Ok(());
         }
-        if !self.items.is_empty() {
+        if self.count > 1 {
             self.items.push(b',');
         }
         if let Some(columns) = plan.columns {

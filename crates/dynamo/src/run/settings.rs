@@ -1,6 +1,7 @@
 //! What all shards share: what the server was told about this API, and what is counted.
 
 use super::table::Counts;
+use super::token::HeldTokens;
 use super::transfer::Buckets;
 use crate::messages::Layers;
 use std::collections::{HashMap, VecDeque};
@@ -42,6 +43,8 @@ pub struct AllShards {
     pub builds_due: Notify,
     /// A backup has its moment, or has ended: writers that wait for it go on.
     pub backup_begun: Notify,
+    /// Of transactions on tables of CQL.
+    pub tokens: HeldTokens,
     counts: Mutex<HashMap<u32, Arc<Counts>>>,
     transfers: Mutex<VecDeque<Transfer>>,
 }
@@ -76,6 +79,7 @@ impl AllShards {
             settings,
             builds_due: Notify::new(),
             backup_begun: Notify::new(),
+            tokens: HeldTokens::default(),
             counts: Mutex::default(),
             transfers: Mutex::default(),
         }

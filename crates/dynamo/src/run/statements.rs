@@ -3,7 +3,7 @@
 use super::answer::{self, Consumed};
 use super::item::shown;
 use super::layout::internal;
-use super::page::Page;
+use super::page::{BEGINNING, Page};
 use super::table::OpenTable;
 use super::transact::{Action, Outcome, Reason, cancelled};
 use super::write::Change;
@@ -79,7 +79,9 @@ impl<S: Store> Dynamo<S> {
     ) -> Result<Ran, ApiError> {
         let permission = if parsed.is_read() { Permission::Select } else { Permission::Modify };
         let table = self.open_for_keys(caller, permission, parsed.table())?;
-        match parsed.plan(&table.definition, options)? {
+        let plan = parsed.plan(&table.definition, options)?;
+        self.watch_plan(caller, &table, &plan)?;
+        match plan {
             Plan::Query(mut query) => {
                 query.read.start_key = start;
                 let page = self.query_page(caller, &table, &query, columns).await?;
@@ -112,9 +114,10 @@ impl<S: Store> Dynamo<S> {
         }
     }
 
-    fn ran(&self, table: &OpenTable, read: &ReadOptions, page: Page) -> Ran {
+    fn ran(&self, table: &OpenTable, read: &ReadOptions, mut page: Page) -> Ran {
         let consumed = self.page_consumed(table, read, &page);
-        Ran { items: page.items, last: page.last, consumed: Some(consumed) }
+        let beginning = BEGINNING.len().min(page.items.len());
+        Ran { items: page.items.split_off(beginning), last: page.last, consumed: Some(consumed) }
     }
 
     async fn run_write(
@@ -254,8 +257,10 @@ impl<S: Store> Dynamo<S> {
         let mut parsed = Vec::with_capacity(execute.statements.len());
         let mut reasons = Vec::with_capacity(execute.statements.len());
         let mut tables = Vec::with_capacity(execute.statements.len());
-        for (nth, statement) in execute.statements.iter().enumerate() {
-            let one = partiql::parse(statement).map_err(|error| in_transaction(nth, error))?;
+        // A statement that cannot be read is told before what is wrong with those before it.
+        let read = |(nth, statement)| partiql::parse(statement).map_err(|error| in_transaction(nth, error));
+        let all = execute.statements.iter().enumerate().map(read).collect::<Result<Vec<_>, _>>()?;
+        for (nth, one) in all.into_iter().enumerate() {
             if one.returning().is_some() {
                 return Err(Rule::StatementTransactionReturning.refuse(&[&nth.to_string()]));
             }
@@ -288,6 +293,7 @@ impl<S: Store> Dynamo<S> {
         {
             let options = Options { item_on_failure: statement.item_on_failure, ..Options::default() };
             let plan = one.plan(&table.definition, options).map_err(|error| in_transaction(nth, error))?;
+            self.watch_plan(caller, table, &plan)?;
             actions.push(action_of(plan, table, statement)?);
         }
         let (tables, outcome) =
@@ -327,7 +333,9 @@ impl<S: Store> Dynamo<S> {
         let mut gets = Vec::with_capacity(parsed.len());
         for (nth, (one, table)) in parsed.iter().zip(tables).enumerate() {
             let plan = one.plan(&table.definition, Options::default());
-            let key = match plan.map_err(|error| in_transaction(nth, error))? {
+            let plan = plan.map_err(|error| in_transaction(nth, error))?;
+            self.watch_plan(caller, table, &plan)?;
+            let key = match plan {
                 Plan::Query(query) if query.read.filter.is_none() => whole_key(table, &query),
                 _ => None,
             };
@@ -375,6 +383,9 @@ impl<S: Store> Dynamo<S> {
 
 /// What can be told of a statement before the transaction: a SELECT must name one item, the others their key.
 fn check_of_transaction(parsed: &Parsed, table: &OpenTable) -> Result<(), ApiError> {
+    if matches!(parsed, Parsed::Select(select) if select.index.is_some()) {
+        return Err(Rule::StatementTransactionIndex.refuse(&[]));
+    }
     match parsed.plan(&table.definition, Options::default())? {
         Plan::Query(query) if query.read.filter.is_none() && whole_key(table, &query).is_some() => Ok(()),
         Plan::Query(_) | Plan::Scan(_) => Err(Rule::StatementTransactionKey.refuse(&[])),
@@ -439,7 +450,7 @@ fn token_text(last: &Item, digest: u64) -> String {
 }
 
 fn read_token(token: &str, digest: u64) -> Result<Item, ApiError> {
-    let invalid = || Rule::StatementTokenInvalid.refuse(&[]);
+    let invalid = || Rule::NextTokenInvalid.refuse(&[]);
     let bytes = json::decode_base64(token.as_bytes()).map_err(|_| invalid())?;
     let (of, key) = bytes.split_first_chunk::<8>().ok_or_else(invalid)?;
     let key = document::decode(key).map_err(|_| invalid())?;

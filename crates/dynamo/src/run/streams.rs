@@ -3,20 +3,21 @@
 //! A stream has one shard, open for as long as the stream is enabled. GetRecords reads up to the store's horizon: everything up to it is
 //! applied and nothing will come below it, so a reader that goes on from there misses nothing.
 
+use super::buried::{self, streams};
 use super::counting::ENTRIES_PER_TURN;
 use super::record::{self, RETENTION_SECONDS};
-use super::table::{KEYSPACE, OpenTable};
+use super::table::{KEYSPACE, is_shown, stream_store};
 use super::{Caller, Dynamo, layout::internal, store_error};
 use crate::document::Document;
 use crate::error::{ApiError, ErrorName};
 use crate::json::Writer;
 use crate::messages::Rule;
 use crate::request::{DescribeStream, GetRecords, GetShardIterator, IteratorStart, ListStreams};
-use crate::table::StreamDefinition;
-use database::grants::Permission;
+use crate::table::{KeySchema, StreamDefinition, TableDefinition};
+use database::grants::{Permission, Resource};
 use model::key::PartitionKey;
 use model::row::RowView;
-use std::sync::Arc;
+use schema::Table;
 use store::{Flow, Partitions, Read, ReadEnd, Sink, Slice, Store, TableId};
 
 /// What one GetRecords gives back, at most.
@@ -24,21 +25,34 @@ const RECORDS_BYTES_MAX: usize = 1 << 20;
 /// How long an iterator can be used.
 const ITERATOR_MS_MAX: i64 = 15 * 60 * 1_000;
 
-/// A stream of a table that is there.
+/// A stream of a table that is there, or was until lately.
 struct Found {
-    open: Arc<OpenTable>,
+    table: String,
+    key: KeySchema,
+    /// Of the table, also after it is gone.
+    id: u32,
     stream: StreamDefinition,
     store: TableId,
+    created_ms: i64,
 }
 
 impl Found {
-    fn shard(&self) -> String {
-        format!("shardId-{:020}-{:08x}", self.created_ms(), self.open.table.id)
+    fn of(definition: &TableDefinition, table: &Table, id: u32, label: &str) -> Option<Found> {
+        let stream = streams(definition).find(|stream| stream.label == label)?.clone();
+        let store = table.foreign.as_deref()?.store(&stream_store(label))?;
+        Some(Found {
+            table: definition.name.clone(),
+            key: definition.key.clone(),
+            id,
+            // The label says when the stream was enabled.
+            created_ms: label_ms(label).unwrap_or(definition.created_ms),
+            stream,
+            store: TableId(store.id),
+        })
     }
 
-    /// The label says when the stream was enabled.
-    fn created_ms(&self) -> i64 {
-        label_ms(&self.stream.label).unwrap_or(self.open.definition.created_ms)
+    fn shard(&self) -> String {
+        format!("shardId-{:020}-{:08x}", self.created_ms, self.id)
     }
 }
 
@@ -50,47 +64,59 @@ impl<S: Store> Dynamo<S> {
         };
         let (_, rest) = arn.split_once(":table/").ok_or_else(missing)?;
         let (table, label) = rest.split_once("/stream/").ok_or_else(missing)?;
-        let open = self.open_for(caller, Permission::Select, table).map_err(|error| match error.name() {
-            ErrorName::ResourceNotFound => missing(),
-            _ => error,
-        })?;
-        let streams = open.definition.stream.iter().chain(&open.definition.former_streams);
-        let stream = streams.into_iter().find(|stream| stream.label == label).cloned().ok_or_else(missing)?;
-        let store = open.stream_store(label).ok_or_else(missing)?;
-        Ok(Found { open, stream, store })
+        let found = match self.open_for(caller, Permission::Select, table) {
+            Ok(open) => Found::of(&open.definition, &open.table, open.table.id, label),
+            Err(error) if error.name() == ErrorName::ResourceNotFound => None,
+            Err(error) => return Err(error),
+        };
+        found.or_else(|| self.buried_stream(table, label)).ok_or_else(missing)
+    }
+
+    /// A stream of a table of this name that was deleted; whether the caller may read such a table was looked at.
+    fn buried_stream(&self, table: &str, label: &str) -> Option<Found> {
+        let buried = self.buried().into_iter().filter(|buried| buried.definition.name == table);
+        buried.filter_map(|buried| Found::of(&buried.definition, &buried.table, buried.id, label)).next()
     }
 
     pub(super) fn list_streams(&self, caller: &Caller<'_>, list: &ListStreams) -> Result<Vec<u8>, ApiError> {
         let (_, catalogue) = self.runtime.catalogue();
         let keyspace = catalogue.keyspace(KEYSPACE);
         let tables = keyspace.iter().flat_map(|keyspace| keyspace.tables.values());
-        let mut streams: Vec<(String, String, String)> = Vec::new();
-        for table in tables.filter(|table| table.foreign.is_some()) {
-            if list.table.as_ref().is_some_and(|wanted| **wanted != *table.name)
-                || caller.grants.is_some_and(|grants| !grants.may_on_table(Permission::Select, table))
-            {
-                continue;
+        let mut found: Vec<(String, String, String)> = Vec::new();
+        let mut add = |definition: &TableDefinition| {
+            if list.table.as_ref().is_some_and(|wanted| *wanted != definition.name) {
+                return;
             }
-            let definition = &self.open(&table.name)?.definition;
-            for stream in definition.stream.iter().chain(&definition.former_streams) {
+            for stream in buried::streams(definition) {
                 let arn = self.shared.stream_arn(&definition.name, &stream.label);
-                streams.push((arn, definition.name.clone(), stream.label.clone()));
+                found.push((arn, definition.name.clone(), stream.label.clone()));
+            }
+        };
+        for table in tables.filter(|table| is_shown(table)) {
+            if caller.grants.is_none_or(|grants| grants.may_on_table(Permission::Select, table)) {
+                add(&self.open(&table.name)?.definition);
             }
         }
-        streams.sort();
-        streams.retain(|(arn, _, _)| list.start.as_ref().is_none_or(|start| arn > start));
-        let more = streams.len() > list.limit;
-        streams.truncate(list.limit);
+        for buried in self.buried() {
+            let resource = Resource::Table(KEYSPACE.into(), buried.definition.name.as_str().into());
+            if caller.grants.is_none_or(|grants| grants.require(Permission::Select, &resource).is_ok()) {
+                add(&buried.definition);
+            }
+        }
+        found.sort();
+        found.retain(|(arn, _, _)| list.start.as_ref().is_none_or(|start| arn > start));
+        let more = found.len() > list.limit;
+        found.truncate(list.limit);
         let mut out = Vec::new();
         let mut object = Writer::object(&mut out);
-        object.list("Streams", &streams, |(arn, table, label), out| {
+        object.list("Streams", &found, |(arn, table, label), out| {
             let mut stream = Writer::object(out);
             stream.string("StreamArn", arn);
             stream.string("TableName", table);
             stream.string("StreamLabel", label);
             stream.end();
         });
-        if let Some((last, _, _)) = streams.last().filter(|_| more) {
+        if let Some((last, _, _)) = found.last().filter(|_| more) {
             object.string("LastEvaluatedStreamArn", last);
         }
         object.end();
@@ -103,7 +129,7 @@ impl<S: Store> Dynamo<S> {
         describe: &DescribeStream,
     ) -> Result<Vec<u8>, ApiError> {
         let found = self.stream(caller, &describe.arn)?;
-        let Found { open, stream, .. } = &found;
+        let stream = &found.stream;
         let mut out = Vec::new();
         let mut object = Writer::object(&mut out);
         let mut description = object.nested("StreamDescription");
@@ -111,9 +137,9 @@ impl<S: Store> Dynamo<S> {
         description.string("StreamLabel", &stream.label);
         description.string("StreamStatus", if stream.enabled { "ENABLED" } else { "DISABLED" });
         description.string("StreamViewType", stream.view.name());
-        description.time("CreationRequestDateTime", found.created_ms());
-        description.string("TableName", &open.definition.name);
-        crate::table::key_schema(&open.definition.key, &mut description);
+        description.time("CreationRequestDateTime", found.created_ms);
+        description.string("TableName", &found.table);
+        crate::table::key_schema(&found.key, &mut description);
         let shard = found.shard();
         // There is one shard and it has no children.
         let shown = describe.start_shard.is_none() && describe.children_of.is_none();
@@ -122,7 +148,7 @@ impl<S: Store> Dynamo<S> {
             true => None,
             false => Some(self.last_sequence(caller, &found).await?),
         };
-        let first = record::sequence_at(found.created_ms() * 1_000);
+        let first = record::sequence_at(found.created_ms * 1_000);
         description.list("Shards", &shards, |shard, out| {
             let mut object = Writer::object(out);
             object.string("ShardId", shard);
@@ -218,7 +244,11 @@ impl<S: Store> Dynamo<S> {
         list.push(b'[');
         list.extend_from_slice(&reader.out);
         list.push(b']');
-        let next = match (reader.full, reader.last) {
+        // A closed shard ends with its last record, also when a page is full with it.
+        let (full, last) = (reader.full, reader.last);
+        let ended = !found.stream.enabled && full && self.last_sequence(caller, &found).await? == last;
+        let next = match (full, last) {
+            _ if ended => None,
             (true, Some(last)) => Some(last.saturating_add(1)),
             // A closed shard ends.
             _ if !found.stream.enabled => None,
@@ -308,9 +338,8 @@ impl Reader<'_> {
             self.out.push(b',');
         }
         self.count += 1;
-        let table = self.found.open.table.id;
         let mut object = Writer::object(&mut self.out);
-        object.string("eventID", &format!("{:08x}{:024x}", table, sequence & ((1 << 96) - 1)));
+        object.string("eventID", &format!("{:08x}{:024x}", self.found.id, sequence & ((1 << 96) - 1)));
         object.string("eventName", record.event);
         object.string("eventVersion", "1.1");
         object.string("eventSource", "aws:dynamodb");

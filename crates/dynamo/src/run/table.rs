@@ -107,14 +107,13 @@ impl OpenTable {
         self.counts.epoch.load(Relaxed) != self.epoch
     }
 
+    /// A table of CQL that this API serves.
+    pub fn is_of_cql(&self) -> bool {
+        self.table.foreign.is_none()
+    }
+
     pub fn index(&self, name: &str) -> Option<(&Index, TableId)> {
         let place = self.definition.indexes.iter().position(|index| index.name == name)?;
         Some((self.definition.indexes.get(place)?, *self.indexes.get(place)?))
-    }
-
-    /// The store of a stream, also of one that is disabled.
-    pub fn stream_store(&self, label: &str) -> Option<TableId> {
-        let store = self.table.foreign.as_deref()?.store(&stream_store(label))?;
-        Some(TableId(store.id))
     }
 }

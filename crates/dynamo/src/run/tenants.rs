@@ -26,8 +26,12 @@ impl<S: Store> Dynamo<S> {
         body: &[u8],
     ) -> Result<Vec<u8>, ApiError> {
         let admission = Admission::borrowed(&self.runtime, caller.grants, caller.now_micros);
-        let caller = Caller { gate: Some(&admission), ..*caller };
-        let outcome = Box::pin(self.execute(&caller, operation, body)).await;
+        let gated =
+            Caller { gate: Some(&admission), ..Caller::new(caller.grants, caller.now_micros, caller.host) };
+        let outcome = Box::pin(self.execute(&gated, operation, body)).await;
+        // Whoever counts and explains looks at the caller that was given.
+        caller.seen.replace(gated.seen.take());
+        caller.items.set(gated.items.get());
         let answered = outcome.as_ref().map_or(0, Vec::len) as u64;
         let writes = matches!(
             operation,

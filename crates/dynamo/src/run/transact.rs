@@ -94,7 +94,10 @@ impl<S: Store> Dynamo<S> {
             let TransactAction { table, condition, item_on_failure, .. } = action;
             all.push(Action { table, change, condition, item_on_failure, is_insert: false });
         }
-        let (tables, outcome) = self.write_all(caller, &all, token.as_deref(), digest, false).await?;
+        let (tables, outcome) = match self.all_of_cql(all.iter().map(|action| action.table.as_str()))? {
+            true => self.cql_write_all(caller, &all, token.as_deref(), digest).await?,
+            false => self.write_all(caller, &all, token.as_deref(), digest, false).await?,
+        };
         let mut consumed = Vec::new();
         let mut out = Vec::new();
         let mut object = Writer::object(&mut out);
@@ -222,7 +225,7 @@ impl<S: Store> Dynamo<S> {
                     let mut judged = outcomes.into_iter();
                     let outcome = |refused: Option<ApiError>| match refused {
                         Some(error) => Err(Refused::Invalid(error)),
-                        None => judged.next().unwrap_or(Err(Refused::Stale)),
+                        None => judged.next().unwrap_or_else(|| Ok(Written::default())),
                     };
                     let outcomes = refused.into_iter().map(outcome).collect();
                     return Err(cancelled(&reasons_of(outcomes, all)));
@@ -242,7 +245,10 @@ impl<S: Store> Dynamo<S> {
         caller: &Caller<'_>,
         request: TransactGetItems,
     ) -> Result<Vec<u8>, ApiError> {
-        let (tables, documents) = self.get_all(caller, &request.gets).await?;
+        let (tables, documents) = match self.all_of_cql(request.gets.iter().map(|get| get.table.as_str()))? {
+            true => self.cql_get_all(caller, &request.gets).await?,
+            false => self.get_all(caller, &request.gets).await?,
+        };
         let mut consumed = Vec::new();
         let mut out = Vec::new();
         let mut object = Writer::object(&mut out);
@@ -361,9 +367,9 @@ fn put_response(
     Ok(())
 }
 
-fn reasons_of(outcomes: Vec<Result<Written, Refused>>, all: &[Action]) -> Vec<Reason> {
+pub(super) fn reasons_of(outcomes: Vec<Result<Written, Refused>>, all: &[Action]) -> Vec<Reason> {
     let reason = |(outcome, action): (Result<Written, Refused>, &Action)| match outcome {
-        Ok(_) | Err(Refused::Stale) => Reason::none(),
+        Ok(_) | Err(Refused::Stale(_)) => Reason::none(),
         Err(Refused::Condition { .. }) if action.is_insert => Reason {
             code: "DuplicateItem",
             message: Some("Duplicate primary key exists in table".into()),

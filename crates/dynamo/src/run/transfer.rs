@@ -335,12 +335,19 @@ impl<S: Store> Dynamo<S> {
         Ok(self.described_transfer(&found))
     }
 
-    pub(super) fn list_transfers(&self, kind: TransferKind, table: Option<&str>, limit: usize) -> Vec<u8> {
+    pub(super) fn list_transfers(
+        &self,
+        kind: TransferKind,
+        table: Option<&str>,
+        skip: usize,
+        limit: usize,
+    ) -> Vec<u8> {
         let mut found = self.shared.transfers();
         found.retain(|known| {
             known.kind == kind && table.is_none_or(|table| known.table == table || known.table_arn == table)
         });
-        found.truncate(limit);
+        let all = found.len();
+        let found: Vec<Transfer> = found.into_iter().skip(skip).take(limit).collect();
         let mut out = Vec::new();
         let mut object = Writer::object(&mut out);
         let (list, word) = match kind {
@@ -359,6 +366,11 @@ impl<S: Store> Dynamo<S> {
             }
             summary.end();
         });
+        let listed = skip.saturating_add(found.len());
+        if listed < all {
+            // As long as the tokens of ListImports must be.
+            object.string("NextToken", &format!("{listed:0112x}"));
+        }
         object.end();
         out
     }

@@ -12,7 +12,7 @@ use crate::error::ApiError;
 use crate::expression::{Condition, Update};
 use crate::messages::Rule;
 use crate::size;
-use crate::table::PrimaryKey;
+use crate::table::{PrimaryKey, TableDefinition};
 use crate::value::Item;
 use model::row::{RowView, RowWriter};
 use std::sync::Arc;
@@ -29,6 +29,16 @@ pub enum Change {
     Delete(Item),
     /// Only the condition is checked.
     Check(Item),
+}
+
+impl Change {
+    /// The key of the item.
+    pub fn key(&self, definition: &TableDefinition) -> Item {
+        match self {
+            Change::Put(item) => definition.key_attributes(item),
+            Change::Update { key, .. } | Change::Delete(key) | Change::Check(key) => key.clone(),
+        }
+    }
 }
 
 /// A write of one item, with what it needs to know.
@@ -80,8 +90,8 @@ pub enum Refused {
         old: Option<Item>,
     },
     Invalid(ApiError),
-    /// The table has changed meanwhile: look it up again.
-    Stale,
+    /// The table has changed meanwhile: look it up again, and try this again.
+    Stale(Change),
 }
 
 impl Write {
@@ -135,7 +145,7 @@ impl Write {
         mutations: &mut Vec<Mutation>,
     ) -> Result<Written, Refused> {
         if self.table.is_stale() || self.table.counts.copying.is_beginning() {
-            return Err(Refused::Stale);
+            return Err(Refused::Stale(self.change));
         }
         let invalid = Refused::Invalid;
         let stored = row.and_then(|row| layout::document_bytes(&row, self.table.column, moment.now_seconds));
@@ -168,7 +178,9 @@ impl Write {
             }
         }
         let encoded = written.new.as_ref().map(document::encode);
-        written.new_size = written.new.as_ref().map(size::item);
+        written.new_size =
+            encoded.as_deref().and_then(|bytes| document::Document::new(bytes).ok()).map(|d| d.size());
+        debug_assert_eq!(written.new_size, written.new.as_ref().map(size::item));
         if written.new_size.is_some_and(|size| size > size::ITEM_MAX) {
             return Err(invalid(Rule::ItemSizeToUpdate.refuse(&[])));
         }
@@ -350,7 +362,7 @@ impl Decide for WriteAll {
         for (nth, (write, row)) in self.writes.into_iter().zip(rows).enumerate() {
             outcomes.push(write.decide(row, moment, nth as u16, &mut mutations));
         }
-        if outcomes.iter().any(|outcome| matches!(outcome, Err(Refused::Stale))) {
+        if outcomes.iter().any(|outcome| matches!(outcome, Err(Refused::Stale(_)))) {
             return Ok((Decided::Stale, Vec::new()));
         }
         if self.judge_only || outcomes.iter().any(Result::is_err) {

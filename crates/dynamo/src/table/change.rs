@@ -5,6 +5,7 @@ use super::definition::{
     Throughput, ViewType,
 };
 use crate::error::{ApiError, ErrorName};
+use crate::messages::Rule;
 use crate::request::{CreateTable, IndexUpdate, NewIndex, UpdateTable, VectorUpdate, global_key};
 
 const GLOBAL_MAX: usize = 20;
@@ -55,6 +56,11 @@ impl TableDefinition {
                                 "ProvisionedThroughput should not be specified for index: {name} when BillingMode is \
                                  PAY_PER_REQUEST"
                             )));
+                        }
+                        let now = index.throughput.unwrap_or_default();
+                        if (now.read, now.write) == (wanted.read, wanted.write) {
+                            let units = [now.read.to_string(), now.write.to_string()];
+                            return Err(Rule::IndexThroughputSame.refuse(&[name, &units[0], &units[1]]));
                         }
                         index.throughput =
                             Some(changed(index.throughput.unwrap_or_default(), *wanted, now_ms));
@@ -242,7 +248,7 @@ impl TableDefinition {
                 Ok(())
             }
             (None, Some(current)) if current.enabled => {
-                current.enabled = false;
+                current.disable(now_ms);
                 Ok(())
             }
             (None, _) => {
@@ -281,7 +287,7 @@ fn changed(now: Throughput, wanted: Throughput, now_ms: i64) -> Throughput {
 }
 
 fn stream(view: ViewType, now_ms: i64) -> StreamDefinition {
-    StreamDefinition { enabled: true, view, label: label(now_ms) }
+    StreamDefinition { enabled: true, view, label: label(now_ms), disabled_ms: None }
 }
 
 /// `2026-11-18T00:37:34.851`: the civil date of a day number, counted in eras of 400 years from 1 March of year 0.

@@ -226,6 +226,17 @@ pub struct StreamDefinition {
     pub view: ViewType,
     /// When it was enabled, as `2026-11-18T00:37:34.851`; names the stream for ever.
     pub label: String,
+    /// Since when it is not enabled any more; a day later it is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disabled_ms: Option<i64>,
+}
+
+impl StreamDefinition {
+    pub fn disable(&mut self, now_ms: i64) {
+        if std::mem::replace(&mut self.enabled, false) {
+            self.disabled_ms = Some(now_ms);
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -15,6 +15,9 @@ pub trait ForeignTables: Sync {
     /// Makes a value as readers know it what is stored, for conditions on keys.
     fn stored(&self, table: &Table, column: &Column) -> Option<Function>;
 
+    /// The attributes of the key, then those of each index's key.
+    fn keys(&self, table: &Table) -> Vec<Vec<String>>;
+
     /// For names that are no columns: the column that holds them, and a function of it and the name.
     fn attribute(&self, table: &Table) -> Option<(Column, Function)>;
 }

@@ -118,9 +118,10 @@ async fn run<S: Store, T: Store>(
     Ok(rows)
 }
 
-/// Whether rows of a partition go to the client as they are met.
+/// Whether rows of a partition go to the client as they are met, and nobody has to be asked whose they are.
 fn is_straight(plan: &SelectPlan) -> bool {
-    plan.index.is_none() && plan.grouping.is_none() && plan.ann.is_none() && !plan.distinct
+    let plain = plan.index.is_none() && plan.grouping.is_none() && plan.ann.is_none() && !plan.distinct;
+    plain && !plan.table.has_tenants()
 }
 
 /// The first page of one partition: what most reads are. What [`run`] would give, without what other reads need.

@@ -26,4 +26,4 @@ pub use plan::{
     Assignment, AssignmentKind, ConditionPlan, Conditions, ElementExpr, JsonSource, Keys, Masks, OperandExpr,
     WriteKind, WritePlan,
 };
-pub use transaction::{Found, Returned, TransactionPlan, TransactionTest};
+pub use transaction::{Found, Returned, TransactionPlan, TransactionTest, exclusive_mutations};

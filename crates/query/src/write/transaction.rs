@@ -95,7 +95,7 @@ impl TransactionPlan {
             let bound = self.bound(ctx.request.values, &found);
             let request = Request { values: Values(&bound), ..ctx.request };
             let mutations = match self.holds(ctx, &request, &found)? {
-                true => self.mutations(ctx, &request)?,
+                true => mutations(ctx, &request, &self.writes)?,
                 false => Vec::new(),
             };
             Ok::<_, QueryError>((answer, mutations))
@@ -175,33 +175,41 @@ impl TransactionPlan {
         }
         Ok(true)
     }
+}
 
-    fn mutations<S: Store>(
-        &self,
-        ctx: &Context<'_, S>,
-        request: &Request<'_>,
-    ) -> Result<Vec<Mutation>, QueryError> {
-        let room = Room::new(&ctx.limits);
-        let mut mutations = Vec::new();
-        for (place, write) in self.writes.iter().enumerate() {
-            let read = document(write, request, ctx.ids)?;
-            let bound = match (&read, &write.json) {
-                (Some(document), Some(source)) => Some(document.bound(source)),
-                _ => None,
-            };
-            let values = bound.as_ref().map_or(request.values, |bound| Values(bound));
-            let own = Request { values, ..*request };
-            let builder = builder(ctx, &own, &room, place);
-            let stamp = builder.stamp(write)?;
-            let targets = builder.targets(write)?;
-            mutations.extend(builder.mutations(write, targets, &stamp)?);
-        }
-        for operation in mutations.iter_mut().flat_map(|mutation| &mut mutation.deferred) {
-            operation.make_steady();
-        }
-        mutations.retain(|mutation| !mutation.is_empty());
-        Ok(mutations)
+/// What writes that were decided under [`Store::exclusively`] commit; for a dialect that decides itself.
+pub fn exclusive_mutations<S: Store>(
+    ctx: &Context<'_, S>,
+    writes: &[Arc<WritePlan>],
+) -> Result<Vec<Mutation>, QueryError> {
+    mutations(ctx, &ctx.request, writes)
+}
+
+fn mutations<S: Store>(
+    ctx: &Context<'_, S>,
+    request: &Request<'_>,
+    writes: &[Arc<WritePlan>],
+) -> Result<Vec<Mutation>, QueryError> {
+    let room = Room::new(&ctx.limits);
+    let mut mutations = Vec::new();
+    for (place, write) in writes.iter().enumerate() {
+        let read = document(write, request, ctx.ids)?;
+        let bound = match (&read, &write.json) {
+            (Some(document), Some(source)) => Some(document.bound(source)),
+            _ => None,
+        };
+        let values = bound.as_ref().map_or(request.values, |bound| Values(bound));
+        let own = Request { values, ..*request };
+        let builder = builder(ctx, &own, &room, place);
+        let stamp = builder.stamp(write)?;
+        let targets = builder.targets(write)?;
+        mutations.extend(builder.mutations(write, targets, &stamp)?);
     }
+    for operation in mutations.iter_mut().flat_map(|mutation| &mut mutation.deferred) {
+        operation.make_steady();
+    }
+    mutations.retain(|mutation| !mutation.is_empty());
+    Ok(mutations)
 }
 
 impl Found {

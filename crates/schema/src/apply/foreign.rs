@@ -78,6 +78,44 @@ pub(super) fn rename(
     Ok(changed(next, EffectKind::Created, TargetKind::Table, place, to))
 }
 
+pub(super) fn take_stores(
+    catalogue: &Catalogue,
+    from: &(String, String),
+    to: &(String, String),
+    names: &[String],
+) -> Result<Applied, SchemaError> {
+    let find = |(place, name): &(String, String)| {
+        let keyspace = catalogue.keyspace(place);
+        let table =
+            keyspace.and_then(|keyspace| keyspace.table(name)).filter(|table| table.foreign.is_some());
+        table
+            .cloned()
+            .ok_or_else(|| SchemaError::TableMissing { keyspace: place.clone(), table: name.clone() })
+    };
+    let (giver, taker) = (find(from)?, find(to)?);
+    let (Some(given), Some(taken)) = (&giver.foreign, &taker.foreign) else {
+        return Err(SchemaError::invalid("both tables have stores"));
+    };
+    let (mut rest, mut more) = (Foreign::clone(given), Foreign::clone(taken));
+    let (moved, kept): (Vec<_>, Vec<_>) =
+        rest.stores.into_iter().partition(|store| names.contains(&store.name));
+    rest.stores = kept;
+    more.stores.extend(moved);
+    more.stores.sort_by(|a, b| a.name.cmp(&b.name));
+    let put = |catalogue: &Catalogue, table: &Table, foreign: Foreign| {
+        let missing = || SchemaError::TableMissing {
+            keyspace: table.keyspace.to_string(),
+            table: table.name.to_string(),
+        };
+        let keyspace = catalogue.keyspace(&table.keyspace).ok_or_else(missing)?;
+        let table = Table { foreign: Some(Arc::new(foreign)), ..table.clone() };
+        Ok::<_, SchemaError>(with_table(catalogue, keyspace, table))
+    };
+    let next = put(catalogue, &giver, rest)?;
+    let next = put(&next, &taker, more)?;
+    Ok(changed(next, EffectKind::Updated, TargetKind::Table, &to.0, &to.1))
+}
+
 pub(super) fn check_name(place: &str, name: &str) -> Result<(), SchemaError> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     if name.is_empty() || name.len() > NAME_CHARACTERS_MAX || !name.bytes().all(plain) {

@@ -65,6 +65,7 @@ impl Catalogue {
             Change::AlterForeign { keyspace, name, foreign } => foreign::alter(self, keyspace, name, foreign),
             Change::DropForeign { keyspace, name } => foreign::drop(self, keyspace, name),
             Change::RenameForeign { keyspace, from, to } => foreign::rename(self, keyspace, from, to),
+            Change::TakeStores { from, to, stores } => foreign::take_stores(self, from, to, stores),
             Change::CreatePattern(pattern) => pattern::create(self, pattern),
             Change::AlterPattern { keyspace, name, if_exists, statement, settings } => {
                 pattern::alter(self, keyspace, name, *if_exists, (statement.as_ref(), settings))

@@ -11,7 +11,7 @@ const SWEEP_PAUSE_MIN: Duration = Duration::from_secs(2);
 const SWEEP_PAUSE_FACTOR: u32 = 20;
 
 fn caller(shard: &Shard) -> Caller<'static> {
-    Caller { grants: None, now_micros: shard.ids.now_micros(), host: "", gate: None }
+    Caller::new(None, shard.ids.now_micros(), "")
 }
 
 /// What must be done before the first request.
@@ -31,6 +31,7 @@ pub async fn keep_indexes(shard: Rc<Shard>) {
 pub async fn keep_swept(shard: Rc<Shard>) {
     loop {
         let begun = Instant::now();
+        shard.dynamo.sweep_streams(&caller(&shard)).await;
         let swept = shard.dynamo.sweep(&caller(&shard)).await;
         if swept > 0 {
             tracing::debug!(swept, "expired items were deleted");

@@ -10,10 +10,12 @@ mod keys;
 mod reply;
 mod service;
 mod signature;
+mod watch;
 
 pub use background::{keep_indexes, keep_swept, tidy};
 pub use keys::{KeysDesk, KeysRequests, Known, keep_keys, keys_desk};
 pub use signature::sign as sign_request;
+pub use watch::Traffic;
 
 use crate::accept::{Place, Served};
 use crate::config::Config;

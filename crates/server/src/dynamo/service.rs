@@ -3,7 +3,7 @@
 use super::connection::Peer;
 use super::head::Head;
 use super::reply::{Content, Reply};
-use super::signature;
+use super::{signature, watch};
 use crate::audit::{Category, Entry, Outcome};
 use crate::metrics;
 use crate::otlp::Span;
@@ -65,7 +65,8 @@ async fn answer_any(shard: &Rc<Shard>, peer: &Peer, head: &Head<'_>, body: &[u8]
     let started = Instant::now();
     let operation = head.text("x-amz-target").and_then(Operation::of_target);
     let _in_flight = InFlight::enter(shard, body.len());
-    let outcome = serve(shard, peer, head, operation, body).await;
+    let mut headers = String::new();
+    let outcome = serve(shard, peer, head, operation, body, started, &mut headers).await;
     if let Some(operation) = operation {
         let micros = started.elapsed().as_micros() as u64;
         shard.metrics().record(kind(operation), micros);
@@ -76,7 +77,7 @@ async fn answer_any(shard: &Rc<Shard>, peer: &Peer, head: &Head<'_>, body: &[u8]
         }
     }
     match outcome {
-        Ok(body) => (Reply::new(200, content, body), true),
+        Ok(body) => (Reply { headers, ..Reply::new(200, content, body) }, true),
         Err(error) => {
             shard.metrics().error(class(error.name()));
             let unknown = matches!(
@@ -98,6 +99,8 @@ async fn serve(
     head: &Head<'_>,
     operation: Option<Operation>,
     body: &[u8],
+    started: Instant,
+    headers: &mut String,
 ) -> Result<Vec<u8>, ApiError> {
     // A body that is no JSON is told before anything else; one that is empty, last.
     let malformed =
@@ -136,8 +139,15 @@ async fn serve(
         }
     };
     let host = head.text("host").unwrap_or_default();
-    let caller = Caller { grants: grants.as_deref(), now_micros, host, gate: None };
+    let caller = Caller::new(grants.as_deref(), now_micros, host);
     let outcome = shard.dynamo.execute(&caller, operation, body).await;
+    let failed = outcome.as_ref().err().map(|error| class(error.name()) == 0x1001);
+    let bytes = outcome.as_ref().map_or(0, Vec::len);
+    watch::count(&caller, failed, bytes, started.elapsed().as_micros() as u64);
+    watch::warn(&caller, headers);
+    if head.header("x-partita-explain").is_some() {
+        watch::explain(&caller, headers);
+    }
     audit(shard, peer, operation, role.as_ref(), body, outcome.as_ref().err(), false);
     outcome
 }

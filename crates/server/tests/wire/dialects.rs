@@ -12,13 +12,18 @@ fn start() -> Bench {
 
 /// A request of the API; an error is its name and message.
 fn ask(bench: &Bench, operation: &str, body: Value) -> Result<Value, String> {
+    ask_for(bench, "DynamoDB", operation, body).1
+}
+
+/// The same with the head of the answer, of either service.
+fn ask_for(bench: &Bench, service: &str, operation: &str, body: Value) -> (String, Result<Value, String>) {
     let mut stream = TcpStream::connect(bench.listener("dynamo")).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let body = body.to_string();
     write!(
         stream,
         "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/x-amz-json-1.0\r\n\
-         X-Amz-Target: DynamoDB_20120810.{operation}\r\nContent-Length: {}\r\n\r\n{body}",
+         X-Partita-Explain: yes\r\nX-Amz-Target: {service}_20120810.{operation}\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()
     )
     .unwrap();
@@ -27,10 +32,153 @@ fn ask(bench: &Bench, operation: &str, body: Value) -> Result<Value, String> {
     let (head, body) = text.split_once("\r\n\r\n").unwrap();
     let answer: Value = serde_json::from_str(body).unwrap();
     if head.starts_with("HTTP/1.1 200") {
-        return Ok(answer);
+        return (head.to_string(), Ok(answer));
     }
     let name = answer["__type"].as_str().unwrap().split('#').nth(1).unwrap();
-    Err(format!("{name}: {}", answer["message"].as_str().or(answer["Message"].as_str()).unwrap_or_default()))
+    let message = answer["message"].as_str().or(answer["Message"].as_str()).unwrap_or_default();
+    (head.to_string(), Err(format!("{name}: {message}")))
+}
+
+fn orders(bench: &Bench) {
+    let table = json!({"TableName": "orders", "BillingMode": "PAY_PER_REQUEST",
+        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+        "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}, {"AttributeName": "sk", "AttributeType": "S"},
+            {"AttributeName": "who", "AttributeType": "S"}],
+        "GlobalSecondaryIndexes": [{"IndexName": "by_who", "KeySchema": [{"AttributeName": "who", "KeyType": "HASH"}],
+            "Projection": {"ProjectionType": "ALL"}}],
+        "StreamSpecification": {"StreamEnabled": true, "StreamViewType": "KEYS_ONLY"}});
+    ask(bench, "CreateTable", table).unwrap();
+}
+
+/// Operations that the table of `orders` is asked for, each with the pattern that declares it.
+fn operations() -> Vec<(&'static str, Value, &'static str)> {
+    let key = json!({"pk": {"S": "a"}, "sk": {"S": "b"}});
+    let item = json!({"pk": {"S": "a"}, "sk": {"S": "b"}, "who": {"S": "me"}});
+    let name = "orders";
+    let value = json!({":v": {"S": "a"}});
+    vec![
+        (
+            "PutItem",
+            json!({"TableName": name, "Item": item}),
+            "INSERT INTO orders (pk, sk, item) VALUES (?, ?, ?)",
+        ),
+        ("GetItem", json!({"TableName": name, "Key": key}), "SELECT * FROM orders WHERE pk = ? AND sk = ?"),
+        (
+            "Query",
+            json!({"TableName": name, "KeyConditionExpression": "pk = :v", "ExpressionAttributeValues": value, "Limit": 3,
+            "ScanIndexForward": false}),
+            "SELECT * FROM orders WHERE pk = ? ORDER BY sk DESC LIMIT 10",
+        ),
+        (
+            "Query",
+            json!({"TableName": name, "IndexName": "by_who", "KeyConditionExpression": "who = :v", "ExpressionAttributeValues": value}),
+            "SELECT * FROM orders WHERE who = ?",
+        ),
+        (
+            "UpdateItem",
+            json!({"TableName": name, "Key": key, "ConditionExpression": "pk = :v", "UpdateExpression": "SET x = :v",
+            "ExpressionAttributeValues": value}),
+            "UPDATE orders SET item = ? WHERE pk = ? AND sk = ? IF EXISTS",
+        ),
+        ("Scan", json!({"TableName": name}), "SELECT * FROM orders"),
+        (
+            "ExecuteStatement",
+            json!({"Statement": "SELECT * FROM orders WHERE pk = 'a'"}),
+            "SELECT item FROM orders WHERE pk = ?",
+        ),
+        (
+            "TransactWriteItems",
+            json!({"TransactItems": [{"Delete": {"TableName": name, "Key": key}}]}),
+            "DELETE FROM orders WHERE pk = ? AND sk = ?",
+        ),
+    ]
+}
+
+#[test]
+fn operations_are_instances_of_patterns_that_cql_declares() {
+    let bench = start();
+    orders(&bench);
+    let mut client = Client::connect(&bench);
+    for (operation, body, _) in operations() {
+        ask(&bench, operation, body).unwrap();
+    }
+    // Nothing is declared: each is told, with the statement that would declare it.
+    let unmatched = "SELECT declare FROM system_views.unmatched_statements WHERE keyspace_name = 'dynamo' AND table_name = 'orders'";
+    let declarations = client.rows(unmatched).texts();
+    assert_eq!(declarations.len(), operations().len(), "{declarations:?}");
+    client.run("ALTER KEYSPACE dynamo WITH patterns = 'enforce'");
+    for (nth, (operation, body, pattern)) in operations().into_iter().enumerate() {
+        let refused = ask(&bench, operation, body.clone()).unwrap_err();
+        assert!(
+            refused.starts_with("ValidationException: This operation is an instance of no declared"),
+            "{refused}"
+        );
+        client.run(&format!("CREATE ACCESS PATTERN dynamo.p{nth} AS {pattern}"));
+        ask(&bench, operation, body).unwrap_or_else(|error| panic!("{operation}: {error}"));
+    }
+    assert!(client.rows(unmatched).texts().is_empty());
+    let calls = client.rows("SELECT calls FROM system_views.access_patterns WHERE keyspace_name = 'dynamo' AND pattern_name = 'p0'");
+    // Once before it was declared and once after; the refused one was never counted.
+    assert_eq!(calls.cells, [Some(2i64.to_be_bytes().to_vec())]);
+    // Every declaration that was suggested can be made.
+    for declaration in declarations {
+        let renamed = declaration.replacen("dynamo.", "dynamo.again_", 1);
+        client.run(&renamed);
+    }
+}
+
+#[test]
+fn an_operation_is_explained_and_warned_of() {
+    let bench = start();
+    orders(&bench);
+    let mut client = Client::connect(&bench);
+    let scan = || ask_for(&bench, "DynamoDB", "Scan", json!({"TableName": "orders", "IndexName": "by_who"}));
+    let (head, answer) = scan();
+    answer.unwrap();
+    assert!(head.contains(r#"X-Partita-Explain: [{"class":"unbounded","partitions":"all","path":"global secondary index by_who""#), "{head}");
+    assert!(!head.contains("X-Partita-Warning"), "{head}");
+    client.run("ALTER KEYSPACE dynamo WITH patterns = 'warn'");
+    let (head, answer) = scan();
+    answer.unwrap();
+    assert!(head.contains("X-Partita-Warning: This operation is an instance of no declared"), "{head}");
+}
+
+#[test]
+fn a_stream_outlives_its_table() {
+    let bench = start();
+    orders(&bench);
+    let stream = |operation: &str, body: Value| ask_for(&bench, "DynamoDBStreams", operation, body).1;
+    let put = |who: &str| {
+        let item = json!({"pk": {"S": "a"}, "sk": {"S": who}});
+        ask(&bench, "PutItem", json!({"TableName": "orders", "Item": item})).unwrap();
+    };
+    put("first");
+    put("second");
+    let described = ask(&bench, "DescribeTable", json!({"TableName": "orders"})).unwrap();
+    let arn = described["Table"]["LatestStreamArn"].clone();
+    ask(&bench, "DeleteTable", json!({"TableName": "orders"})).unwrap();
+    // Another table of its name has another stream.
+    orders(&bench);
+    put("third");
+    let read = |arn: &Value| {
+        let shown = stream("DescribeStream", json!({"StreamArn": arn})).unwrap()["StreamDescription"].clone();
+        let shard = &shown["Shards"][0]["ShardId"];
+        let from = json!({"StreamArn": arn, "ShardId": shard, "ShardIteratorType": "TRIM_HORIZON"});
+        let iterator = stream("GetShardIterator", from).unwrap()["ShardIterator"].clone();
+        let page = stream("GetRecords", json!({"ShardIterator": iterator})).unwrap();
+        let records = page["Records"].as_array().unwrap().iter();
+        let keys: Vec<String> =
+            records.map(|r| r["dynamodb"]["Keys"]["sk"]["S"].as_str().unwrap().to_string()).collect();
+        (shown["StreamStatus"].clone(), keys, page.get("NextShardIterator").is_some())
+    };
+    assert_eq!(read(&arn), (json!("DISABLED"), vec!["first".into(), "second".into()], false));
+    let now =
+        ask(&bench, "DescribeTable", json!({"TableName": "orders"})).unwrap()["Table"]["LatestStreamArn"]
+            .clone();
+    assert_ne!(now, arn);
+    assert_eq!(read(&now), (json!("ENABLED"), vec!["third".into()], true));
+    let listed = stream("ListStreams", json!({"TableName": "orders"})).unwrap();
+    assert_eq!(listed["Streams"].as_array().unwrap().len(), 2);
 }
 
 #[test]
@@ -172,9 +320,98 @@ fn a_table_of_cql_is_written_and_read_through_the_api() {
         scanned += page["Count"].as_i64().unwrap();
     }
     assert_eq!(scanned, 5);
-    let refused =
-        ask(&bench, "BatchGetItem", json!({"RequestItems": {name: {"Keys": [key(1)]}}})).unwrap_err();
+    let refused = ask(&bench, "ExecuteStatement", json!({"Statement": format!("SELECT * FROM \"{name}\"")}))
+        .unwrap_err();
     assert!(refused.contains("is a table of CQL. The DynamoDB API has DescribeTable"), "{refused}");
+}
+
+#[test]
+fn a_transaction_on_tables_of_cql_does_all_or_nothing() {
+    let bench = start();
+    let mut client = readings(&bench);
+    orders(&bench);
+    let name = "app.readings";
+    let put = |sensor: &str, more: Value| {
+        let mut put = json!({"TableName": name, "Item": {"sensor": {"S": sensor}, "at": {"N": "1"}, "celsius": {"N": "3"}}});
+        more.as_object().unwrap().iter().for_each(|(name, value)| put[name] = value.clone());
+        json!({"Put": put})
+    };
+    let count =
+        |client: &mut Client| client.rows("SELECT count(*) FROM app.readings").cells[0].clone().unwrap()[7];
+    let both =
+        json!({"TransactItems": [put("a", json!({})), put("b", json!({}))], "ClientRequestToken": "t1"});
+    ask(&bench, "TransactWriteItems", both.clone()).unwrap();
+    assert_eq!(count(&mut client), 2);
+    // The same token does nothing again, and is not for other actions.
+    client.run("DELETE FROM app.readings WHERE sensor = 'a'");
+    ask(&bench, "TransactWriteItems", both).unwrap();
+    assert_eq!(count(&mut client), 1);
+    let other = json!({"TransactItems": [put("c", json!({}))], "ClientRequestToken": "t1"});
+    assert!(ask(&bench, "TransactWriteItems", other).unwrap_err().starts_with("IdempotentParameterMismatch"));
+    // One condition that fails, and nothing is done; all reasons are told.
+    let absent = json!({"ConditionExpression": "attribute_not_exists(sensor)", "ReturnValuesOnConditionCheckFailure": "ALL_OLD"});
+    let wrong = json!({"Update": {"TableName": name, "Key": {"sensor": {"S": "d"}, "at": {"N": "1"}}, "UpdateExpression": "SET celsius = id"}});
+    let none = json!({"TransactItems": [put("c", json!({})), put("b", absent), wrong]});
+    let refused = ask(&bench, "TransactWriteItems", none).unwrap_err();
+    assert!(refused.contains("[None, ConditionalCheckFailed, ValidationError]"), "{refused}");
+    assert_eq!(count(&mut client), 1);
+    // Indexes and views follow.
+    let key = |sensor: &str| json!({"sensor": {"S": sensor}, "at": {"N": "1"}});
+    let update = json!({"Update": {"TableName": name, "Key": key("b"), "UpdateExpression": "SET celsius = celsius + :n, id = :i",
+        "ConditionExpression": "celsius = :c", "ExpressionAttributeValues": {":n": {"N": "1"}, ":c": {"N": "3"}, ":i": {"S": ID}}}});
+    let check = json!({"ConditionCheck": {"TableName": name, "Key": key("z"), "ConditionExpression": "attribute_not_exists(sensor)"}});
+    ask(&bench, "TransactWriteItems", json!({"TransactItems": [update, check, put("e", json!({}))]}))
+        .unwrap();
+    assert_eq!(client.query("SELECT * FROM app.readings WHERE celsius = 4"), Answer::Rows(1));
+    assert_eq!(client.query(&format!("SELECT * FROM app.by_id WHERE id = {ID}")), Answer::Rows(1));
+    let gets: Vec<Value> = ["b", "nobody", "e"]
+        .map(|s| json!({"Get": {"TableName": name, "Key": key(s), "ProjectionExpression": "celsius"}}))
+        .into();
+    let got = ask(&bench, "TransactGetItems", json!({"TransactItems": gets})).unwrap();
+    assert_eq!(
+        got["Responses"],
+        json!([{"Item": {"celsius": {"N": "4"}}}, {}, {"Item": {"celsius": {"N": "3"}}}])
+    );
+    // Tables of both dialects are locked in different ways.
+    let own = json!({"Put": {"TableName": "orders", "Item": {"pk": {"S": "a"}, "sk": {"S": "b"}}}});
+    let refused =
+        ask(&bench, "TransactWriteItems", json!({"TransactItems": [put("f", json!({})), own]})).unwrap_err();
+    assert!(refused.contains("cannot have tables of both dialects"), "{refused}");
+}
+
+#[test]
+fn batches_reach_tables_of_both_dialects() {
+    let bench = start();
+    let mut client = readings(&bench);
+    orders(&bench);
+    let name = "app.readings";
+    let reading = |at: i64| json!({"PutRequest": {"Item": {"sensor": {"S": "s1"}, "at": {"N": at.to_string()}, "celsius": {"N": "20.5"}}}});
+    let order = json!({"PutRequest": {"Item": {"pk": {"S": "a"}, "sk": {"S": "b"}}}});
+    let batch = json!({"RequestItems": {name: [reading(1), reading(2)], "orders": [order]}, "ReturnConsumedCapacity": "TOTAL"});
+    let answer = ask(&bench, "BatchWriteItem", batch).unwrap();
+    assert_eq!(answer["UnprocessedItems"], json!({}));
+    assert_eq!(answer["ConsumedCapacity"].as_array().unwrap().len(), 2);
+    assert_eq!(client.query("SELECT * FROM app.readings WHERE sensor = 's1'"), Answer::Rows(2));
+    assert_eq!(
+        client.query("SELECT * FROM app.readings WHERE celsius = 20.5"),
+        Answer::Rows(2),
+        "through its index"
+    );
+    let keys = json!([{"sensor": {"S": "s1"}, "at": {"N": "2"}}, {"sensor": {"S": "s1"}, "at": {"N": "3"}}]);
+    let wanted = json!({"RequestItems": {name: {"Keys": keys, "ProjectionExpression": "celsius"},
+        "orders": {"Keys": [{"pk": {"S": "a"}, "sk": {"S": "b"}}]}}});
+    let answer = ask(&bench, "BatchGetItem", wanted).unwrap();
+    assert_eq!(answer["Responses"][name], json!([{"celsius": {"N": "20.5"}}]));
+    assert_eq!(answer["Responses"]["orders"], json!([{"pk": {"S": "a"}, "sk": {"S": "b"}}]));
+    // Nothing is done if something is wrong.
+    let wrong =
+        json!({"PutRequest": {"Item": {"sensor": {"S": "s1"}, "at": {"N": "9"}, "nosuch": {"S": "x"}}}});
+    let gone = json!({"DeleteRequest": {"Key": {"sensor": {"S": "s1"}, "at": {"N": "1"}}}});
+    let refused = ask(&bench, "BatchWriteItem", json!({"RequestItems": {name: [gone, wrong]}})).unwrap_err();
+    assert!(refused.contains("has no column nosuch"), "{refused}");
+    let batch = json!({"RequestItems": {name: [gone]}});
+    ask(&bench, "BatchWriteItem", batch).unwrap();
+    assert_eq!(client.query("SELECT * FROM app.readings WHERE sensor = 's1'"), Answer::Rows(1));
 }
 
 #[test]

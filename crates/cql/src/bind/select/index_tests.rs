@@ -121,6 +121,8 @@ fn catalogue(table: &Table) -> Catalogue {
         functions: Vec::new(),
         aggregates: Vec::new(),
         notes: Vec::new(),
+        tenant: Default::default(),
+        tenant_limits: Default::default(),
     };
     let mut catalogue = Catalogue::empty();
     catalogue.keyspaces.insert("ks".into(), Arc::new(keyspace));

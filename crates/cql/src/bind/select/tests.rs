@@ -89,6 +89,8 @@ fn catalogue() -> Catalogue {
         functions: Vec::new(),
         aggregates: Vec::new(),
         notes: Vec::new(),
+        tenant: Default::default(),
+        tenant_limits: Default::default(),
     };
     let mut catalogue = Catalogue::empty();
     catalogue.keyspaces.insert("ks".into(), Arc::new(keyspace));

@@ -5,8 +5,11 @@
 //! own conditional writes are excluded while one is decided. What a table must be like is in [`refusal`].
 
 mod read;
+mod transact;
 mod types;
 mod write;
+
+pub(super) use write::check_columns;
 
 use super::layout::internal;
 use super::table::{Counts, KEYSPACE, OpenTable};
@@ -27,7 +30,8 @@ use store::naive::NaiveStore;
 use store::{Store, TableId};
 
 /// The operations that a CQL table answers.
-const OPERATIONS: &str = "DescribeTable, GetItem, PutItem, UpdateItem, DeleteItem, Query and Scan";
+const OPERATIONS: &str =
+    "DescribeTable, GetItem, PutItem, UpdateItem, DeleteItem, Query, Scan, batches and transactions";
 
 struct NoVirtualTables;
 
@@ -124,6 +128,41 @@ impl<S: Store> Dynamo<S> {
         Some(open)
     }
 
+    /// A table of either dialect, if the caller may do this with some of its items. What it touches of a table of this dialect has
+    /// to be admitted; tables of CQL are reached by plans, which ask by themselves.
+    pub(super) fn open_any(
+        &self,
+        caller: &Caller<'_>,
+        permission: Permission,
+        name: &str,
+    ) -> Result<Arc<OpenTable>, ApiError> {
+        let Some(open) = name.contains('.').then(|| self.open_cql(name)).flatten() else {
+            return self.open_for_keys(caller, permission, name);
+        };
+        self.check_cql(caller, permission, name, &open)?;
+        open
+    }
+
+    /// Whether the caller may do this with a table of CQL.
+    fn check_cql(
+        &self,
+        caller: &Caller<'_>,
+        permission: Permission,
+        name: &str,
+        open: &Result<Arc<OpenTable>, ApiError>,
+    ) -> Result<(), ApiError> {
+        let Some(grants) = caller.grants else { return Ok(()) };
+        match open {
+            Ok(open) => grants.require_on_table(permission, &open.table).map_err(denied),
+            // Whoever may not look must not learn what is there.
+            Err(_) => {
+                let name = name.split_once('.').unwrap_or_default();
+                let resource = Resource::Table(name.0.into(), name.1.into());
+                grants.require(permission, &resource).map_err(denied)
+            }
+        }
+    }
+
     /// Executes a request on a table of CQL.
     pub(super) async fn on_cql_table(
         &self,
@@ -133,17 +172,7 @@ impl<S: Store> Dynamo<S> {
     ) -> Result<Vec<u8>, ApiError> {
         let writes = matches!(request, Request::PutItem(_) | Request::UpdateItem(_) | Request::DeleteItem(_));
         let permission = if writes { Permission::Modify } else { Permission::Select };
-        if let Some(grants) = caller.grants {
-            match &open {
-                Ok(open) => grants.require_on_table(permission, &open.table).map_err(denied)?,
-                // Whoever may not look must not learn what is there.
-                Err(_) => {
-                    let name = name_of(&request).and_then(|name| name.split_once('.')).unwrap_or_default();
-                    let resource = Resource::Table(name.0.into(), name.1.into());
-                    grants.require(permission, &resource).map_err(denied)?
-                }
-            }
-        }
+        self.check_cql(caller, permission, name_of(&request).unwrap_or_default(), &open)?;
         let open = open?;
         match request {
             Request::GetItem(get) => self.cql_get(caller, &open, &get).await,

@@ -46,9 +46,8 @@ impl<S: Store> Dynamo<S> {
         open: &OpenTable,
         get: &GetItem,
     ) -> Result<Vec<u8>, ApiError> {
-        open.definition.key_of_request(&get.key)?;
-        let row = self.cql_row(caller, open, &get.key).await?;
-        let item = row.map(|row| item_of(&open.table, &row));
+        let item = self.cql_item(caller, open, &get.key).await?;
+        caller.items.set(u64::from(item.is_some()));
         let bytes = item.as_ref().map_or(0, size::item);
         let mut out = Vec::new();
         let mut object = Writer::object(&mut out);
@@ -65,6 +64,18 @@ impl<S: Store> Dynamo<S> {
         }
         object.end();
         Ok(out)
+    }
+
+    /// The row with this key, as an item.
+    pub(in super::super) async fn cql_item(
+        &self,
+        caller: &Caller<'_>,
+        open: &OpenTable,
+        key: &Item,
+    ) -> Result<Option<Item>, ApiError> {
+        open.definition.key_of_request(key)?;
+        let row = self.cql_row(caller, open, key).await?;
+        Ok(row.map(|row| item_of(&open.table, &row)))
     }
 
     /// The row with this key.
@@ -87,7 +98,7 @@ impl<S: Store> Dynamo<S> {
         query: &Query,
     ) -> Result<Vec<u8>, ApiError> {
         check(open, &query.read)?;
-        let range = query.key_condition.bind(&open.definition.key)?;
+        let range = query.key_condition.bind(&open.definition.key, None)?;
         let table = &open.table;
         let descending = table.clustering.first().is_some_and(|column| column.descending);
         let restrictions = query_restrictions(table, &range)?;
@@ -142,6 +153,7 @@ impl<S: Store> Dynamo<S> {
                 break;
             }
         }
+        caller.items.set(page.count as u64);
         Ok(answer(open, read, &page))
     }
 }

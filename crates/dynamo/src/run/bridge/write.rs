@@ -64,7 +64,7 @@ impl<S: Store> Dynamo<S> {
         Ok(answer(open, &options, &written))
     }
 
-    async fn cql_write(
+    pub(in super::super) async fn cql_write(
         &self,
         caller: &Caller<'_>,
         open: &OpenTable,
@@ -72,10 +72,7 @@ impl<S: Store> Dynamo<S> {
         options: &WriteOptions,
     ) -> Result<Written, ApiError> {
         let table = &open.table;
-        let key = match change {
-            Change::Put(item) => &open.definition.key_attributes(item),
-            Change::Update { key, .. } | Change::Delete(key) | Change::Check(key) => key,
-        };
+        let key = &change.key(&open.definition);
         if let Some(condition) = &options.condition {
             open.definition.check_condition(condition)?;
         }
@@ -148,7 +145,10 @@ fn answer(open: &OpenTable, options: &WriteOptions, written: &Written) -> Vec<u8
 }
 
 /// Attributes are columns: there are no others.
-fn check_columns<'n>(open: &OpenTable, names: impl Iterator<Item = &'n str>) -> Result<(), ApiError> {
+pub(in super::super) fn check_columns<'n>(
+    open: &OpenTable,
+    names: impl Iterator<Item = &'n str>,
+) -> Result<(), ApiError> {
     let table = &open.table;
     let mut unknown = names.filter(|name| table.column(name).is_none());
     match unknown.next() {
@@ -191,7 +191,12 @@ fn plan(table: &Arc<Table>, kind: WriteKind, keys: Keys, assignments: Vec<Assign
 }
 
 /// Makes the row the item: every column that is not as it should be is set, and the row exists even if it has keys only.
-fn insert(table: &Arc<Table>, key: &Item, item: &Item, before: Option<&Row>) -> Result<WritePlan, ApiError> {
+pub(super) fn insert(
+    table: &Arc<Table>,
+    key: &Item,
+    item: &Item,
+    before: Option<&Row>,
+) -> Result<WritePlan, ApiError> {
     let keys = table.primary_key().count();
     let mut assignments = Vec::new();
     for (place, column) in table.regulars.iter().enumerate() {
@@ -223,7 +228,7 @@ fn insert(table: &Arc<Table>, key: &Item, item: &Item, before: Option<&Row>) -> 
     Ok(plan(table, WriteKind::Insert, keys, assignments))
 }
 
-fn delete(table: &Arc<Table>, key: &Item) -> Result<WritePlan, ApiError> {
+pub(super) fn delete(table: &Arc<Table>, key: &Item) -> Result<WritePlan, ApiError> {
     let keys = Keys::Where(Box::new(row_restrictions(table, key)?));
     Ok(plan(table, WriteKind::Delete, keys, Vec::new()))
 }
