@@ -413,9 +413,6 @@ impl Plan {
     }
 
     fn spread_over(&mut self, name: &str) {
-        if self.serve_hash() {
-            return;
-        }
         let names = [name, "bucket", "shard", "slot"];
         let is_free = |name: &&&str| {
             self.table.column(name).is_none() && !self.draft.partition().iter().any(|p| p == **name)
@@ -427,7 +424,12 @@ impl Plan {
                 None => names.contains(&p.as_str()),
             }
         });
-        let Some(free) = names.iter().find(is_free).filter(|_| !has_hash) else { return };
+        let free = names.iter().find(is_free);
+        // Spread already, or by the server.
+        if has_hash || self.serve_hash() {
+            return;
+        }
+        let Some(free) = free else { return };
         let of = self
             .clustering()
             .last()
