@@ -425,8 +425,10 @@ impl Plan {
             }
         });
         let free = names.iter().find(is_free);
-        // Spread already, or by the server.
-        if has_hash || self.serve_hash() {
+        let is_computed =
+            |p: &String| self.computed.iter().any(|(c, how)| c == p && how.starts_with("a hash of"));
+        // Spread by this plan already, or by the server, or by the table as it was.
+        if self.partition().iter().any(is_computed) || self.serve_hash() || has_hash {
             return;
         }
         let Some(free) = free else { return };
