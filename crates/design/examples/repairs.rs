@@ -6,7 +6,7 @@
 //! conformance/cassandra/node stop --dir /tmp/node
 //! ```
 //!
-//! It makes a keyspace per project and drops it again. Not part of `./test`: a real Cassandra needs a minute to start.
+//! With `partita` as a second word it asks for the repairs that are for Partita. It makes a keyspace per project and drops it again. Not part of `./test`: a real Cassandra needs a minute to start.
 
 use client::Client;
 use std::path::Path;
@@ -21,6 +21,10 @@ fn statements(cql: &str) -> Vec<String> {
 
 fn main() {
     let address = std::env::args().nth(1).expect("an address, for example 127.0.0.1:9042");
+    let target = match std::env::args().nth(2).as_deref() {
+        Some("partita") => design::Target::Partita,
+        _ => design::Target::Cassandra,
+    };
     let mut client = Client::connect(address.as_str()).expect("a connection");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/evidence");
     let (mut refused, mut all) = (0, 0);
@@ -50,7 +54,7 @@ fn main() {
             for made in statements(&text).iter().filter_map(|s| s.strip_prefix("CREATE TYPE ")) {
                 run(&format!("CREATE TYPE {keyspace}.{made}"));
             }
-            let review = design::review([("schema.cql", format!("USE {keyspace};\n{text}"))]);
+            let review = design::review_for(target, [("schema.cql", format!("USE {keyspace};\n{text}"))]);
             let mut done: Vec<&str> = Vec::new();
             for finding in &review.findings {
                 if done.contains(&finding.fix.as_str()) {

@@ -413,9 +413,6 @@ impl Plan {
     }
 
     fn spread_over(&mut self, name: &str) {
-        if self.serve_hash() {
-            return;
-        }
         let names = [name, "bucket", "shard", "slot"];
         let is_free = |name: &&&str| {
             self.table.column(name).is_none() && !self.draft.partition().iter().any(|p| p == **name)
@@ -427,7 +424,14 @@ impl Plan {
                 None => names.contains(&p.as_str()),
             }
         });
-        let Some(free) = names.iter().find(is_free).filter(|_| !has_hash) else { return };
+        let free = names.iter().find(is_free);
+        let is_computed =
+            |p: &String| self.computed.iter().any(|(c, how)| c == p && how.starts_with("a hash of"));
+        // Spread by this plan already, or by the server, or by the table as it was.
+        if self.partition().iter().any(is_computed) || self.serve_hash() || has_hash {
+            return;
+        }
+        let Some(free) = free else { return };
         let of = self
             .clustering()
             .last()
