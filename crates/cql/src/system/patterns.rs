@@ -120,6 +120,9 @@ pub(super) fn strangers(catalogue: &Catalogue, traffic: Vec<Seen>) -> Vec<Seen> 
     traffic.into_iter().filter(is_stranger).collect()
 }
 
+/// Where statements stand that are counted together, because there are too many to tell apart. A key cannot be empty.
+const OTHERS: &str = "(others)";
+
 /// Statements that are an instance of no pattern, with the one that would declare them.
 pub(super) fn unmatched(filler: &mut Filler<'_>, catalogue: &Catalogue, live: Option<Arc<dyn Live>>) {
     let mut names = Names::default();
@@ -130,7 +133,7 @@ pub(super) fn unmatched(filler: &mut Filler<'_>, catalogue: &Catalogue, live: Op
     let traffic = live.map(|live| live.traffic()).unwrap_or_default();
     for seen in strangers(catalogue, traffic) {
         let shape = seen.shape.as_ref();
-        let (keyspace, table) = shape.map_or(("", ""), |shape| (&*shape.keyspace, &*shape.table));
+        let (keyspace, table) = shape.map_or((OTHERS, OTHERS), |shape| (&*shape.keyspace, &*shape.table));
         filler.row(&[
             ("keyspace_name", text(keyspace)),
             ("table_name", text(table)),

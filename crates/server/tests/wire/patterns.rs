@@ -249,3 +249,16 @@ fn explain_analyze_tells_what_happened() {
         assert!(matches!(client.query(text), Answer::Error(0x2000 | 0x2200, _)), "{text}");
     }
 }
+
+/// More kinds of statements than are told apart: the rest is counted together, and the list can still be read.
+#[test]
+fn too_many_kinds_of_statements_are_listed_together() {
+    let bench = Bench::start(|config| config.shards = 1);
+    let mut client = ready(&bench);
+    for limit in 1..=1100 {
+        client.query(&format!("SELECT c FROM k.t WHERE a = 1 AND b > 0 LIMIT {limit}"));
+    }
+    let others = "SELECT calls FROM system_views.unmatched_statements WHERE keyspace_name = '(others)'";
+    assert_eq!(client.query(others), Answer::Rows(1));
+    assert_eq!(client.query("SELECT count(*) FROM system_views.unmatched_statements"), Answer::Rows(1));
+}
