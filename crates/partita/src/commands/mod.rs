@@ -2,6 +2,7 @@
 
 pub mod backup;
 pub mod cluster;
+mod csv;
 pub mod design;
 pub mod dynamo;
 mod files;

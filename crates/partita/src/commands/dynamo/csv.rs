@@ -1,46 +1,18 @@
-//! CSV: fields in quotes where they must be, and attribute values as fields.
+//! Attribute values as fields of CSV.
 
+use crate::commands::csv;
 use serde_json::{Map, Value, json};
 
-/// Adds a record.
+pub use crate::commands::csv::is_open;
+
+/// Adds a record. What is empty is not there, so nothing is written for it.
 pub fn put<'f>(out: &mut Vec<u8>, fields: impl Iterator<Item = &'f str>) {
-    for (place, field) in fields.enumerate() {
-        if place > 0 {
-            out.push(b',');
-        }
-        let plain = !field.contains([',', '"', '\n', '\r']) && field == field.trim();
-        match plain {
-            true => out.extend_from_slice(field.as_bytes()),
-            false => out.extend_from_slice(format!("\"{}\"", field.replace('"', "\"\"")).as_bytes()),
-        }
-    }
-    out.push(b'\n');
+    csv::put(out, fields.map(|field| (!field.is_empty()).then_some(field)));
 }
 
-/// Whether a record goes on behind these lines: a quote is open.
-pub fn is_open(record: &str) -> bool {
-    record.bytes().filter(|byte| *byte == b'"').count() % 2 == 1
-}
-
-/// The fields of a record; in quotes, two quotes are one.
+/// The fields of a record.
 pub fn fields(record: &str) -> Vec<String> {
-    let mut fields = vec![String::new()];
-    let mut quoted = false;
-    let mut letters = record.chars().peekable();
-    while let Some(letter) = letters.next() {
-        let field = fields.last_mut();
-        match (letter, field) {
-            ('"', Some(field)) if quoted && letters.peek() == Some(&'"') => {
-                letters.next();
-                field.push('"');
-            }
-            ('"', _) => quoted = !quoted,
-            (',', _) if !quoted => fields.push(String::new()),
-            (_, Some(field)) => field.push(letter),
-            (_, None) => {}
-        }
-    }
-    fields
+    csv::fields(record).into_iter().map(Option::unwrap_or_default).collect()
 }
 
 /// `{"S": "x"}` as a field: text and numbers as they are, sets, lists and maps as the API's JSON.

@@ -1,6 +1,5 @@
 //! `partita unload`, `load` and `migrate`: rows out of any CQL server, into any, and from one to the other.
 
-mod csv;
 mod load;
 mod migrate;
 mod ranges;
@@ -8,7 +7,7 @@ mod table;
 mod unload;
 mod values;
 
-use super::{Failure, server_at};
+use super::{Failure, csv, server_at};
 use clap::{Args, ValueEnum};
 use client::{Client, ClientError};
 use std::path::PathBuf;
