@@ -3,6 +3,7 @@
 //! One [`Dynamo`] per shard. Every write is a transaction whose decision (`write`) reads, checks, computes and lists all rows that
 //! change: the item, its index entries, its stream record. Reads go to the store directly. What all shards share is in [`AllShards`].
 
+mod account;
 pub mod answer;
 mod backups;
 mod batch;
