@@ -1,10 +1,17 @@
 //! How far text in a JSON string stands for itself: many bytes at a time, because most of a request and of an answer is such text.
 
 /// Bytes looked at together; a multiple of what the processor compares at once.
-const BLOCK: usize = 32;
+const BLOCK: usize = 64;
+
+/// Whether a byte is a control character, a quote or a backslash. With its second bit turned, a quote follows the control characters, and
+/// no other byte comes among them, so that two comparisons do.
+#[inline(always)]
+fn special(byte: u8) -> u8 {
+    u8::from((byte ^ 2) < 0x21) | u8::from(byte == b'\\')
+}
 
 fn is_special(byte: u8) -> bool {
-    (byte < 0x20) | (byte == b'"') | (byte == b'\\')
+    special(byte) != 0
 }
 
 /// The bytes before the first quote, backslash or control character.
@@ -12,7 +19,7 @@ pub fn plain(bytes: &[u8]) -> usize {
     let mut at = 0;
     while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<BLOCK>()) {
         // Without a branch per byte: this becomes a few comparisons of sixteen bytes.
-        if block.iter().fold(false, |special, byte| special | is_special(*byte)) {
+        if block.iter().fold(0, |found, byte| found | special(*byte)) != 0 {
             break;
         }
         at += BLOCK;

@@ -20,6 +20,7 @@ mod page;
 mod record;
 mod search;
 mod settings;
+mod spare;
 mod statements;
 mod streams;
 mod sweep;
@@ -94,6 +95,7 @@ pub struct Dynamo<S: Store> {
     served: RefCell<Tables>,
     kinds: RefCell<watch::Kinds>,
     watcher: Option<Box<dyn Watcher>>,
+    spare: spare::Spare,
 }
 
 /// Tables that were opened under one version of the catalogue.
@@ -113,6 +115,7 @@ impl<S: Store> Dynamo<S> {
             served: RefCell::default(),
             kinds: RefCell::default(),
             watcher: None,
+            spare: spare::Spare::default(),
         }
     }
 
@@ -120,6 +123,11 @@ impl<S: Store> Dynamo<S> {
     pub fn watched_by(mut self, watcher: Box<dyn Watcher>) -> Dynamo<S> {
         self.watcher = Some(watcher);
         self
+    }
+
+    /// Takes back the body of an answer that was sent, for one of the next.
+    pub fn take_back(&self, body: Vec<u8>) {
+        self.spare.put(body);
     }
 
     /// Executes a request; the answer is a JSON body.
