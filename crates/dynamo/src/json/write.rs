@@ -18,11 +18,10 @@ pub fn string_bytes(bytes: &[u8], out: &mut Vec<u8>) {
 /// Appends UTF-8 `bytes` as they stand between quotes.
 #[inline]
 pub fn escaped(bytes: &[u8], out: &mut Vec<u8>) {
-    let plain = super::scan::plain(bytes);
     // One copy, and nothing more, for nearly every text.
-    out.extend_from_slice(&bytes[..plain]);
-    if plain < bytes.len() {
-        escape(&bytes[plain..], out);
+    match super::scan::is_plain(bytes) {
+        true => out.extend_from_slice(bytes),
+        false => escape(bytes, out),
     }
 }
 

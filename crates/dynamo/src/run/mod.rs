@@ -38,6 +38,7 @@ pub use transfer::Buckets;
 pub use watch::{Shaped, Undeclared, Watched, Watcher};
 
 use crate::error::{ApiError, ErrorName};
+use crate::messages::Layers;
 use crate::operation::Operation;
 use crate::request::{self, Request};
 use database::Runtime;
@@ -56,6 +57,13 @@ use table::OpenTable;
 
 /// Definitions change seldom: a write that meets so many changes in a row gives up.
 const STALE_MAX: usize = 16;
+
+/// A longer body is not parsed on the shard's thread: one of 16 MB takes a second.
+const PARSED_HERE_MAX: usize = 256 << 10;
+
+async fn parse_aside(operation: Operation, body: Vec<u8>, layers: Layers) -> Result<Request, ApiError> {
+    rt::aside(move || request::parse(operation, &body, layers)).await
+}
 
 /// Who asks, and when.
 pub struct Caller<'c> {
@@ -140,7 +148,11 @@ impl<S: Store> Dynamo<S> {
         if caller.gate.is_none() && self.runtime.has_tenants() {
             return Box::pin(self.execute_tenanted(caller, operation, body)).await;
         }
-        let request = request::parse(operation, body, self.shared.settings.layers)?;
+        let layers = self.shared.settings.layers;
+        let request = match body.len() <= PARSED_HERE_MAX {
+            true => request::parse(operation, body, layers)?,
+            false => Box::pin(parse_aside(operation, body.to_vec(), layers)).await?,
+        };
         self.watch_request(caller, &request)?;
         if let Some(open) = bridge::name_of(&request).and_then(|name| self.open_cql(name)) {
             return Box::pin(self.on_cql_table(caller, open, request)).await;
