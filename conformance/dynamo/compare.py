@@ -486,6 +486,8 @@ ERRORS = [
      "values of the item are judged before what is mixed or alone (2.4)"),
     (lambda o, q, l, p: both_validation(l, p) and l.message.startswith("Argument to ORDER BY must be of type VariableReference") and "wasn't well formed" in p.message
      and re.search(r"ORDER BY\s*[^\w\s\"]", q.get("Statement", "")), "Local reads an expression behind ORDER BY before it says that a key is wanted (2.8)"),
+    (lambda o, q, l, p: both_validation(l, p) and "A path cannot start with a list index" in l.message and "wasn't well formed" in p.message,
+     "a path that begins with an index: Local has words of its own for that"),
     (lambda o, q, l, p: both_validation(l, p) and l.message.endswith("number of operands: 0") and "wasn't well formed" in p.message and re.search(r"\w+\(\s*\)", q.get("Statement", "")),
      "a call of nothing in a statement: Local counts its operands, Partita cannot read it"),
     (lambda o, q, l, p: o == "TransactGetItems" and p.error == "ResourceNotFoundException" and "nosuchtable" in json.dumps(q)
