@@ -20,6 +20,7 @@ pub mod mirror;
 pub mod mutation;
 pub mod naive;
 pub mod read;
+pub mod spill;
 pub mod transaction;
 pub mod view;
 
@@ -36,6 +37,7 @@ pub use mirror::{Homes, MirrorConfig};
 pub use model::comparison::Comparison;
 pub use mutation::Mutation;
 pub use read::{Flow, Partitions, Position, Read, ReadEnd, ReadOutcome, Sink, Slice};
+pub use spill::{Finer, SpillConfig};
 pub use transaction::{Decide, Horizon, Moment, Stamped, Transaction, WantedRow};
 pub use view::ViewConfig;
 
@@ -63,6 +65,8 @@ pub struct TableConfig {
     pub limit: Option<PartitionLimit>,
     /// Kept in step like indexes, and said again like them.
     pub buckets: Option<BucketsConfig>,
+    /// Whether its buckets spill; said again like indexes.
+    pub spill: Option<SpillConfig>,
     /// The next generation of the table, kept in step like indexes and said again like them.
     pub mirror: Option<MirrorConfig>,
 }
@@ -109,6 +113,7 @@ impl TableConfig {
             views: Vec::new(),
             limit: None,
             buckets: None,
+            spill: None,
             mirror: None,
         }
     }
@@ -160,6 +165,26 @@ pub trait Store: 'static {
         _key: &model::key::PartitionKey,
     ) -> Option<(u64, u64, PartitionLimit)> {
         None
+    }
+
+    /// From where on a bucket goes on in finer ones, if it has spilled: see [`spill`].
+    fn point(&self, _table: TableId, _key: &model::key::PartitionKey) -> Option<i64> {
+        None
+    }
+
+    /// The finer bucket that has a row, if the bucket that its plan gives it has spilled and the row is behind the point.
+    fn finer(
+        &self,
+        _table: TableId,
+        _key: &model::key::PartitionKey,
+        _clustering: &[u8],
+    ) -> Option<model::key::PartitionKey> {
+        None
+    }
+
+    /// Lets the buckets that have become too large since the last call spill; how many did.
+    fn spill(&self) -> impl Future<Output = Result<usize, StoreError>> {
+        std::future::ready(Ok(0))
     }
 
     /// Keeps conditional commits and other exclusive work away from these partitions, lets `work` read and decide, and commits the

@@ -7,6 +7,7 @@ mod error;
 mod files;
 mod layout;
 pub(crate) mod limits;
+pub(crate) mod points;
 mod open;
 mod options;
 pub(crate) mod replace;

@@ -22,6 +22,7 @@ mod projections;
 mod reads;
 mod room;
 mod sizes;
+mod spill;
 mod tables;
 mod transactions;
 mod views;

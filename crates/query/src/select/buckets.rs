@@ -108,7 +108,7 @@ async fn merged<S: Store, T: Store>(
         if pruned.nothing {
             continue;
         }
-        let walk = Walk::new(bucketing, entity.clone(), &pruned, newest_first);
+        let walk = Walk::new(&scan.reading(), &plan.table, entity.clone(), &pruned, newest_first);
         match pruned.in_order {
             true => {
                 let walk = Rc::new(RefCell::new(Some(walk)));
@@ -182,8 +182,8 @@ impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
             resume_at(&mut pruned, bucket.time, newest_first);
         }
         let hash = pruned.hashes(bucketing).next().flatten();
-        let mut walk = Walk::new(bucketing, entity.clone(), &pruned, newest_first);
         let reading = self.reading();
+        let mut walk = Walk::new(&reading, table, entity.clone(), &pruned, newest_first);
         let mut at = 0;
         while let Some(time) = walk.at(at, &reading).await? {
             at += 1;
@@ -211,8 +211,5 @@ fn resume_at(pruned: &mut Pruned, time: Option<i64>, newest_first: bool) {
     match newest_first {
         true => pruned.last = Some(pruned.last.map_or(time, |last| last.min(time))),
         false => pruned.first = pruned.first.max(Some(time)),
-    }
-    if let Some(exact) = &mut pruned.exact {
-        exact.retain(|bucket| if newest_first { *bucket <= time } else { *bucket >= time });
     }
 }
