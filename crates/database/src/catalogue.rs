@@ -17,7 +17,9 @@ use schema::{
 };
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
-use store::{BucketsConfig, Compaction, Compression, PartitionLimit, SpillConfig, Store, TableConfig, TableId};
+use store::{
+    BucketsConfig, Compaction, Compression, PartitionLimit, SpillConfig, Store, TableConfig, TableId,
+};
 
 /// The data center of a node that was not told another.
 pub const DATA_CENTER: &str = "datacenter1";

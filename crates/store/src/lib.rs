@@ -36,7 +36,7 @@ pub use index::IndexConfig;
 pub use mirror::{Homes, MirrorConfig};
 pub use model::comparison::Comparison;
 pub use mutation::Mutation;
-pub use read::{Flow, Partitions, Position, Read, ReadEnd, ReadOutcome, Sink, Slice};
+pub use read::{Ahead, AheadMax, Flow, Partitions, Position, Read, ReadEnd, ReadOutcome, Sink, Slice};
 pub use spill::{Finer, SpillConfig};
 pub use transaction::{Decide, Horizon, Moment, Stamped, Transaction, WantedRow};
 pub use view::ViewConfig;
@@ -136,6 +136,21 @@ pub trait Store: 'static {
     /// Delivers live, merged rows to the sink, in storage order (reversed inside partitions if asked).
     fn read(&self, read: &Read, sink: &mut dyn Sink)
     -> impl Future<Output = Result<ReadOutcome, StoreError>>;
+
+    /// Whether some partitions are far enough away that several should be asked for at once.
+    fn reads_ahead(&self) -> bool {
+        false
+    }
+
+    /// Reads the first rows of partitions that are far away, at the same time; `None` for one that is near: it is read when its rows are
+    /// wanted.
+    fn read_ahead(
+        &self,
+        reads: Vec<Read>,
+        _max: AheadMax,
+    ) -> impl Future<Output = Result<Vec<Option<Box<dyn Ahead>>>, StoreError>> {
+        std::future::ready(Ok(reads.iter().map(|_| None).collect()))
+    }
 
     /// All or nothing; durable when it returns `Ok`. After an error other than `Invalid` or
     /// `Overloaded` the outcome is unknown to the caller.

@@ -127,7 +127,7 @@ impl Node {
         seen
     }
 
-    async fn finish_jobs(&self) {
+    pub async fn finish_jobs(&self) {
         let now = self.ids.now_micros();
         database::builds::resume_builds(&self.dialect.shared, &self.dialect.store, now).await.unwrap();
         let (_, catalogue) = self.dialect.shared.load();

@@ -3,8 +3,8 @@
 use super::catalogue::Catalogue;
 use super::layout::Layout;
 use super::limits::Limits;
-use super::points::Points;
 use super::options::EngineOptions;
+use super::points::Points;
 use crate::cache::CacheCounts;
 use crate::jobs::{Jobs, Lane};
 use crate::log::Log;

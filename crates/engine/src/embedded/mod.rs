@@ -18,8 +18,9 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 use store::{
-    CasOutcome, Commit, ConditionalCommit, Decide, Horizon, Mutation, PartitionLimit, Partitions, Read,
-    ReadEnd, ReadOutcome, Sink, Stamped, Store, StoreError, TableConfig, TableId, Transaction,
+    Ahead, AheadMax, CasOutcome, Commit, ConditionalCommit, Decide, Horizon, Mutation, PartitionLimit,
+    Partitions, Read, ReadEnd, ReadOutcome, Sink, Stamped, Store, StoreError, TableConfig, TableId,
+    Transaction,
 };
 use tokio::sync::oneshot;
 
@@ -52,6 +53,7 @@ impl EmbeddedStore {
     /// Lets [`crate::Engine::hot_partitions`] see what this shard has counted. Called about once a second.
     pub fn show_heat(&self, now_millis: u64) {
         self.shard.show_heat(now_millis);
+        self.shard.keep_growth();
     }
 
     fn count(&self, local: bool) {
@@ -119,6 +121,18 @@ impl Store for EmbeddedStore {
         }
     }
 
+    fn reads_ahead(&self) -> bool {
+        self.shards() > 1
+    }
+
+    async fn read_ahead(
+        &self,
+        reads: Vec<Read>,
+        max: AheadMax,
+    ) -> Result<Vec<Option<Box<dyn Ahead>>>, StoreError> {
+        self.read_pieces(reads, max).await
+    }
+
     fn is_crowded(&self) -> bool {
         self.shard.shared.limits.any()
     }
@@ -158,7 +172,10 @@ impl Store for EmbeddedStore {
             };
             match decided {
                 Ok(outcome) => {
-                    return Ok(divisions.into_iter().rev().fold(outcome, |told, division| division.undo(told)));
+                    return Ok(divisions
+                        .into_iter()
+                        .rev()
+                        .fold(outcome, |told, division| division.undo(told)));
                 }
                 Err(returned) => commit = returned,
             }

@@ -58,7 +58,11 @@ pub fn read_counted(
 }
 
 /// The clustering of the last row of a partition (or the first), whether it is alive or not; `None` if it has no rows.
-pub fn outermost_row(sources: &Sources<'_>, prefix: &[u8], last: bool) -> Result<Option<Vec<u8>>, StoreError> {
+pub fn outermost_row(
+    sources: &Sources<'_>,
+    prefix: &[u8],
+    last: bool,
+) -> Result<Option<Vec<u8>>, StoreError> {
     let mut found: Option<Vec<u8>> = None;
     for mut input in inputs::of_partition(sources, prefix) {
         match last {
@@ -67,7 +71,8 @@ pub fn outermost_row(sources: &Sources<'_>, prefix: &[u8], last: bool) -> Result
         }
         let Some(entry) = input.rows.entry().filter(|entry| entry.is_row()) else { continue };
         let clustering = entry.clustering();
-        let is_further = |known: &Vec<u8>| if last { clustering > &known[..] } else { clustering < &known[..] };
+        let is_further =
+            |known: &Vec<u8>| if last { clustering > &known[..] } else { clustering < &known[..] };
         if found.as_ref().is_none_or(is_further) {
             found = Some(clustering.to_vec());
         }

@@ -14,7 +14,8 @@ use model::row::RowView;
 use std::rc::Rc;
 use store::spill::{Division, divide, divide_checks, is_divided, point_of};
 use store::{
-    ConditionalCommit, Flow, Mutation, Partitions, Read, ReadEnd, RowCheck, RowPosition, Sink, Slice, StoreError, TableId,
+    ConditionalCommit, Flow, Mutation, Partitions, Read, ReadEnd, RowCheck, RowPosition, Sink, Slice,
+    StoreError, TableId,
 };
 
 /// Points that a shard reads at a time when it learns them.
@@ -27,9 +28,7 @@ impl Shard {
         let (bytes, rows, id, finer) = (spill.bytes, spill.rows, table.config.id, spill.finer.clone());
         let held = table.held_of(mutation.key.token().ring_position());
         let is_large = held.bytes >= bytes || held.rows >= rows;
-        if is_large
-            && finer.may_spill(&mutation.key)
-            && self.shared.points.find(id, &mutation.key).is_none()
+        if is_large && finer.may_spill(&mutation.key) && self.shared.points.find(id, &mutation.key).is_none()
         {
             self.shared.points.must_spill(id, &mutation.key);
         }

@@ -90,7 +90,8 @@ pub fn prune(table: &Table, plan: &Bucketing, slices: &[Slice], now_seconds: u32
         let next = time.every.next(first);
         if pruned.exact.is_none() && next >= last && plan.spill.is_none() {
             // Two neighbours: looking them up would cost what reading them costs.
-            pruned.exact = Some(if next == last { vec![(first, None), (last, None)] } else { vec![(first, None)] });
+            pruned.exact =
+                Some(if next == last { vec![(first, None), (last, None)] } else { vec![(first, None)] });
         }
     }
     pruned

@@ -73,7 +73,16 @@ impl Walk {
         let complete = pruned.nothing || time.is_none() || pruned.exact.is_some();
         let spilled = time.cloned().zip(pruned.finer_first);
         let record = TableId(plan.map_or(0, |plan| plan.record));
-        Walk { entity, record, newest_first, slice: Slice { start, end }, spilled, found, behind: None, complete }
+        Walk {
+            entity,
+            record,
+            newest_first,
+            slice: Slice { start, end },
+            spilled,
+            found,
+            behind: None,
+            complete,
+        }
     }
 
     /// The bucket with this number; `None` when there are not so many.
@@ -154,7 +163,8 @@ fn homes<S: Store>(
             let point = key(hash).and_then(|key| reading.store.point(TableId(table.id), &key));
             point.is_some_and(|point| point <= *finer)
         };
-        let (some, all) = pruned.hashes(plan).map(is_finer).fold((false, true), |(some, all), is| (some | is, all & is));
+        let (some, all) =
+            pruned.hashes(plan).map(is_finer).fold((false, true), |(some, all), is| (some | is, all & is));
         found.extend((!all).then_some(*bucket));
         found.extend(some.then_some(*finer));
     }

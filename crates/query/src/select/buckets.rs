@@ -16,11 +16,13 @@ use rt::turn::give_way;
 use schema::Bucketing;
 use std::cell::RefCell;
 use std::rc::Rc;
-use store::{Partitions, Position, Store};
+use store::{Ahead, AheadMax, Partitions, Position, Store};
 
 /// Most partitions that one read merges, and most that one without order reads.
 const STREAMS_MAX: usize = 4096;
 const PARTITIONS_MAX: usize = 1 << 20;
+/// Rows of a bucket on another shard come in pieces of this size at first.
+const AHEAD_BYTES: usize = 64 << 10;
 
 /// How the entities of a statement are read.
 pub enum Chosen {
@@ -161,6 +163,18 @@ impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
         }
     }
 
+    /// The first rows of the partition at hand, if it is on another shard: no more than the page wants of it.
+    async fn first_rows(&self, collector: &Collector<'_, '_>) -> Result<Option<Box<dyn Ahead>>, QueryError> {
+        if !self.store.reads_ahead() || self.read.statics {
+            return Ok(None);
+        }
+        let budget = self.budget();
+        let page = budget.rows.saturating_sub(collector.count);
+        let rows = page.min(collector.limit_left.unwrap_or(u64::MAX)).max(1);
+        let max = AheadMax { rows, bytes: AHEAD_BYTES };
+        Ok(self.store.read_ahead(vec![self.read.clone()], max).await?.pop().flatten())
+    }
+
     /// The buckets of one entity, one after the other, until the collector has enough.
     pub(super) async fn each_bucket(
         &mut self,
@@ -196,7 +210,8 @@ impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
             if at % KEYS_PER_TURN == 0 {
                 give_way().await;
             }
-            match self.drive(collector).await? {
+            let ahead = self.first_rows(collector).await?;
+            match self.drive_from(ahead, collector).await? {
                 Ended::Complete => {}
                 ended => return Ok(ended),
             }

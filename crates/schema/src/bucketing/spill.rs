@@ -69,7 +69,10 @@ pub(super) fn read(
     let Some(text) = map.get("spill") else {
         return match map.get("at") {
             None => Ok(None),
-            Some(_) => wrong("'at' says when a bucket continues in finer ones, and 'spill', their length, is missing".into()),
+            Some(_) => wrong(
+                "'at' says when a bucket continues in finer ones, and 'spill', their length, is missing"
+                    .into(),
+            ),
         };
     };
     let Some(time) = time else {
