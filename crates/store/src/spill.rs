@@ -89,7 +89,7 @@ fn at(position: &RowPosition, home: &impl Fn(&[u8]) -> Option<PartitionKey>) -> 
 
 /// The rows of a mutation by their homes. Deletions of ranges stay where they are: whoever deletes ranges names every bucket.
 pub fn divide(mutation: Mutation, home: &impl Fn(&[u8]) -> Option<PartitionKey>) -> Vec<Mutation> {
-    fn part<'a>(parts: &'a mut Vec<Mutation>, table: TableId, key: PartitionKey) -> &'a mut Mutation {
+    fn part(parts: &mut Vec<Mutation>, table: TableId, key: PartitionKey) -> &mut Mutation {
         let place = parts.iter().position(|part| part.key == key).unwrap_or_else(|| {
             parts.push(Mutation::new(table, key));
             parts.len() - 1
