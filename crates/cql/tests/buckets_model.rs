@@ -6,12 +6,13 @@
 #[path = "buckets_model/crash.rs"]
 mod crash;
 
+use cql::CqlError;
 use cql::roles::NoPasswords;
 use cql::session::{Dialect, Response, Session};
 use cql::system::{NodeInfo, SystemTables};
 use database::ids::ShardIds;
 use engine::{EmbeddedStore, Engine, EngineOptions};
-use query::{QueryError, Request, Values};
+use query::{Request, Values};
 use rt::{Clock, CrashImage, ManualClock, SimDisk};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -243,7 +244,7 @@ impl Node {
         text: &str,
         size: Option<usize>,
         state: Option<&[u8]>,
-    ) -> Result<Page, QueryError> {
+    ) -> Result<Page, CqlError> {
         let session = Session::default();
         let prepared = self.dialect.prepare(&session, None, text)?;
         let mut request = Request::new(Values::NONE, self.ids.now_micros());
@@ -285,7 +286,7 @@ struct World {
     turns: usize,
 }
 
-type Job = tokio::task::JoinHandle<Result<(), QueryError>>;
+type Job = tokio::task::JoinHandle<Result<(), query::QueryError>>;
 
 /// The clock moves before every change, so that conditions, whose timestamps are the store's, come behind what was there.
 impl World {

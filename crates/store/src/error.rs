@@ -1,12 +1,13 @@
 //! What can go wrong in a store, by what the caller must do next. Facts, not prose for clients:
 //! each dialect maps a kind to its own protocol error in one place.
 
+use crate::refused::Refused;
 use std::fmt;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreError {
-    /// The request itself is wrong; nothing was done. The text is meant for the client.
-    Invalid(String),
+    /// The request itself is wrong; nothing was done.
+    Refused(Box<Refused>),
     /// A budget is used up; nothing was done; try again later.
     Overloaded(&'static str),
     /// More tombstones than allowed were scanned; narrow the read or compact.
@@ -38,7 +39,7 @@ pub struct FullPartition {
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            StoreError::Invalid(text) => f.write_str(text),
+            StoreError::Refused(why) => write!(f, "refused: {why:?}"),
             StoreError::Overloaded(what) => write!(f, "overloaded: {what}"),
             StoreError::TooManyTombstones { scanned, limit } => {
                 write!(f, "scanned {scanned} tombstones, the limit is {limit}")

@@ -20,6 +20,7 @@ pub mod mirror;
 pub mod mutation;
 pub mod naive;
 pub mod read;
+pub mod refused;
 pub mod transaction;
 pub mod view;
 
@@ -36,6 +37,7 @@ pub use mirror::{Homes, MirrorConfig};
 pub use model::comparison::Comparison;
 pub use mutation::Mutation;
 pub use read::{Flow, Partitions, Position, Read, ReadEnd, ReadOutcome, Sink, Slice};
+pub use refused::Refused;
 pub use transaction::{Decide, Horizon, Moment, Stamped, Transaction, WantedRow};
 pub use view::ViewConfig;
 
@@ -145,7 +147,7 @@ pub trait Store: 'static {
         &self,
         _transaction: Transaction<D>,
     ) -> impl Future<Output = Result<D::Outcome, StoreError>> {
-        std::future::ready(Err(StoreError::Invalid("this store has no transactions".into())))
+        std::future::ready(Err(Refused::NoTransactions.into()))
     }
 
     /// Whether any partition is near or at its limit: then writers ask [`Store::crowding`].
@@ -171,12 +173,12 @@ pub trait Store: 'static {
         _stamped: Stamped,
         _work: impl AsyncFnOnce() -> Result<(T, Vec<Mutation>), E>,
     ) -> impl Future<Output = Result<T, E>> {
-        std::future::ready(Err(StoreError::Invalid("this store has no transactions".into()).into()))
+        std::future::ready(Err(StoreError::from(Refused::NoTransactions).into()))
     }
 
     /// How far transactions have got, for readers that must miss none of them.
     fn horizon(&self) -> impl Future<Output = Result<Horizon, StoreError>> {
-        std::future::ready(Err(StoreError::Invalid("this store has no transactions".into())))
+        std::future::ready(Err(Refused::NoTransactions.into()))
     }
 
     /// Makes exactly these tables exist, with these settings and incarnations, and `catalogue`

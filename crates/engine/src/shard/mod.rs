@@ -23,7 +23,7 @@ mod reads;
 mod room;
 mod sizes;
 mod tables;
-mod transactions;
+pub mod transactions;
 mod views;
 
 pub(crate) use begin::Decided;
