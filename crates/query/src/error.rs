@@ -20,6 +20,7 @@ impl QueryError {
                 StoreError::Refused(_) => Kind::Invalid,
                 StoreError::PartitionFull(_) | StoreError::TooManyTombstones { .. } => Kind::TooLarge,
                 StoreError::UnknownTable(_) => Kind::NotFound,
+                StoreError::Unknown => Kind::Unknown,
                 StoreError::Overloaded(_) => Kind::Overloaded,
                 StoreError::ReadOnly { .. } | StoreError::Closed => Kind::Unavailable,
                 StoreError::Corrupt { .. } | StoreError::Io { .. } => Kind::Corrupt,

@@ -20,6 +20,8 @@ pub enum StoreError {
     Corrupt { file: String, offset: u64, what: String },
     /// The table is unknown to the store: dropped while the request was on its way.
     UnknownTable(crate::TableId),
+    /// Nobody can tell whether it was done: the answer was lost. Never told as done, nor as refused.
+    Unknown,
     /// The store is closing.
     Closed,
     /// Input or output failed while reading.
@@ -54,6 +56,7 @@ impl fmt::Display for StoreError {
                 write!(f, "corrupt data in {file} at offset {offset}: {what}")
             }
             StoreError::UnknownTable(id) => write!(f, "table {} is gone", id.0),
+            StoreError::Unknown => f.write_str("no answer came: whether it was done is not known"),
             StoreError::Closed => f.write_str("the store is closing"),
             StoreError::Io { context } => write!(f, "input/output failed: {context}"),
         }

@@ -21,6 +21,7 @@ pub mod mutation;
 pub mod naive;
 pub mod read;
 pub mod refused;
+pub mod remote;
 pub mod transaction;
 pub mod view;
 

@@ -56,6 +56,8 @@ pub enum Refused {
     Arithmetic(ValueError),
     /// The plan that a table moves to has no bucket for the row.
     NoBucket,
+    /// The store cannot keep the next generation of a table in step with it.
+    NoMirrors,
     /// Who was to decide about rows could not; `why` in its own words.
     Undecided {
         why: String,

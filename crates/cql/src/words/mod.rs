@@ -81,6 +81,7 @@ impl From<StoreError> for CqlError {
             | StoreError::ReadOnly { .. }
             | StoreError::Corrupt { .. }
             | StoreError::UnknownTable(_)
+            | StoreError::Unknown
             | StoreError::Closed
             | StoreError::Io { .. } => CqlError::Store(error),
         }
@@ -144,6 +145,7 @@ fn of_kind(kind: Kind, text: String) -> CqlError {
         | Kind::AlreadyExists
         | Kind::FunctionFailed
         | Kind::Corrupt
+        | Kind::Unknown
         | Kind::Unavailable => CqlError::Invalid(text),
         Kind::Misconfigured => CqlError::Config(text),
         Kind::Syntax => CqlError::Syntax(text),

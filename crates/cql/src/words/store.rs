@@ -41,6 +41,9 @@ pub fn words(why: &Refused) -> String {
              far from our time"
                 .into()
         }
+        Refused::NoMirrors => {
+            "this store cannot change the buckets of a table: make a table with the new buckets and copy the rows".into()
+        }
         Refused::Undecided { why } => why.clone(),
     }
 }

@@ -293,6 +293,7 @@ fn refused() -> impl Iterator<Item = Refused> {
         Refused::ListIndex { index: 9, elements: 8 },
         Refused::Arithmetic(why()),
         Refused::NoBucket,
+        Refused::NoMirrors,
         Refused::Undecided { why: s("it could not") },
     ]
     .into_iter()

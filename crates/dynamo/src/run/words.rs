@@ -43,6 +43,7 @@ pub fn store_error(error: StoreError) -> ApiError {
         StoreError::TooManyTombstones { .. }
         | StoreError::ReadOnly { .. }
         | StoreError::Corrupt { .. }
+        | StoreError::Unknown
         | StoreError::Closed
         | StoreError::Io { .. } => {
             tracing::error!(%error, "the store failed");
@@ -69,6 +70,7 @@ pub fn query_error(error: QueryError) -> ApiError {
         | Kind::Malformed
         | Kind::FunctionFailed
         | Kind::Corrupt
+        | Kind::Unknown
         | Kind::Unavailable => {
             tracing::error!(?fault, "a request passed its checks and was refused below");
             internal(words(&fault))
@@ -140,6 +142,7 @@ fn refused(why: &Refused) -> String {
         | Refused::PartitionsOfTransaction { .. }
         | Refused::DeferredInTransaction
         | Refused::UnnamedPartition
+        | Refused::NoMirrors
         | Refused::Occupied { .. }
         | Refused::ComparedWithNull { .. }
         | Refused::ComparedWithEmpty { .. }

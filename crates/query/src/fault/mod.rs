@@ -54,6 +54,8 @@ pub enum Kind {
     Overloaded,
     /// Nobody can read it: an operator must look.
     Corrupt,
+    /// Nobody can tell whether it was done; look before asking again.
+    Unknown,
     /// The server is not in a state to do this, and says why in its log.
     Unavailable,
 }

@@ -72,12 +72,23 @@ fn store_error(error: &StoreError, attempt: Attempt) -> ErrorMessage {
         StoreError::UnknownTable(_) => {
             ErrorMessage::new(ErrorKind::Invalid, "The table was dropped meanwhile")
         }
+        StoreError::Unknown => unknown(attempt),
         StoreError::Closed => ErrorMessage::new(ErrorKind::Overloaded, "The server is shutting down"),
         StoreError::Corrupt { .. } | StoreError::Io { .. } => {
             tracing::error!(%error, "a request met damaged or unreadable data");
             failed("Stored data could not be read; see the server's log for the file".into())
         }
     }
+}
+
+/// A timeout: drivers and applications know that such a write may have happened.
+fn unknown(attempt: Attempt) -> ErrorMessage {
+    let acknowledgements = Acknowledgements { consistency: attempt.consistency, received: 0, required: 1 };
+    let kind = match attempt.write {
+        Some(write_type) => ErrorKind::WriteTimeout { acknowledgements, write_type, contentions: 0 },
+        None => ErrorKind::ReadTimeout { acknowledgements, data_present: false },
+    };
+    ErrorMessage::new(kind, "Operation timed out - received only 0 responses.")
 }
 
 #[cfg(test)]
@@ -102,6 +113,7 @@ mod tests {
             (store(StoreError::TooManyTombstones { scanned: 2, limit: 1 }), 0x1500),
             (store(StoreError::ReadOnly { reason: "full".into() }), 0x1500),
             (store(StoreError::UnknownTable(store::TableId(1))), 0x2200),
+            (store(StoreError::Unknown), 0x1100),
             (store(StoreError::Closed), 0x1001),
             (store(StoreError::Io { context: "x".into() }), 0x1500),
         ];

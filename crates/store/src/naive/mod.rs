@@ -240,7 +240,13 @@ impl NaiveStore {
     }
 
     /// The merged image of one row, live or not.
-    fn current(&self, table: TableId, key: &PartitionKey, at: &RowPosition, now: u32) -> Option<Vec<u8>> {
+    pub(crate) fn current(
+        &self,
+        table: TableId,
+        key: &PartitionKey,
+        at: &RowPosition,
+        now: u32,
+    ) -> Option<Vec<u8>> {
         let tables = self.tables.borrow();
         let partition = tables.get(&table)?.partitions.get(key)?;
         let stored = match at {
