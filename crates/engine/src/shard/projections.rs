@@ -64,7 +64,7 @@ impl Shard {
         // What was only to be copied is nothing to be stored.
         mutations.retain(|mutation| mutation.touched.is_none() || !mutation.encoded().is_empty());
         let tables = self.tables.borrow();
-        mutations.extend(all.into_iter().filter(|mutation| tables.contains_key(&mutation.table)));
+        mutations.extend(all.into_iter().filter(|mutation| tables.get(&mutation.table).is_some()));
         Ok(highest)
     }
 
