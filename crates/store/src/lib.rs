@@ -8,6 +8,7 @@
 pub mod account;
 pub mod assemble;
 pub mod buckets;
+pub mod capability;
 pub mod commit;
 pub mod condition;
 pub mod constraint;
@@ -27,6 +28,7 @@ pub mod view;
 
 pub use account::{Account, Accounted, Work};
 pub use buckets::BucketsConfig;
+pub use capability::{Decided, NoPrompt, Promises, Prompt};
 pub use commit::{CasOutcome, CheckedPartition, Commit, ConditionalCommit, CurrentRow, PartitionCheck};
 pub use condition::{CellCondition, Element, RowCheck, RowPosition, Subject, TREE_DEPTH_MAX, Tree};
 pub use constraint::{Violation, check_rows};
@@ -131,6 +133,24 @@ pub struct PartitionLimit {
 
 /// Executes reads and commits. One handle per shard; handles are not shared between threads.
 pub trait Store: 'static {
+    /// The short way, for stores that have it; [`NoPrompt`] for the others.
+    type Prompt: Prompt;
+
+    fn prompt(&self) -> Option<&Self::Prompt> {
+        None
+    }
+
+    /// The least that a store can promise: reads, commits and conditions.
+    fn promises(&self) -> Promises {
+        Promises {
+            transactions: false,
+            exclusive_work: false,
+            mirrors: false,
+            exact_limits: false,
+            answers: true,
+        }
+    }
+
     /// Delivers live, merged rows to the sink, in storage order (reversed inside partitions if asked).
     fn read(&self, read: &Read, sink: &mut dyn Sink)
     -> impl Future<Output = Result<ReadOutcome, StoreError>>;

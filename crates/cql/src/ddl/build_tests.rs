@@ -80,6 +80,8 @@ impl Probe {
 }
 
 impl Store for Probe {
+    type Prompt = store::NoPrompt;
+
     async fn read(&self, read: &Read, sink: &mut dyn Sink) -> Result<ReadOutcome, StoreError> {
         self.call().await?;
         self.inner.read(read, sink).await

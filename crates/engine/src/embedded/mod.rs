@@ -111,6 +111,23 @@ impl EmbeddedStore {
 }
 
 impl Store for EmbeddedStore {
+    type Prompt = EmbeddedStore;
+
+    #[inline]
+    fn prompt(&self) -> Option<&EmbeddedStore> {
+        Some(self)
+    }
+
+    fn promises(&self) -> store::Promises {
+        store::Promises {
+            transactions: true,
+            exclusive_work: true,
+            mirrors: true,
+            exact_limits: true,
+            answers: true,
+        }
+    }
+
     async fn read(&self, read: &Read, sink: &mut dyn Sink) -> Result<ReadOutcome, StoreError> {
         match &read.partitions {
             Partitions::One(key) => self.read_on(self.shard.owner_of(key), read, sink).await,

@@ -16,7 +16,7 @@ use crate::mutation::Mutation;
 use crate::read::{Flow, Partitions, Read, ReadEnd, ReadOutcome, Sink};
 use crate::transaction::{Decide, Horizon, Moment, Stamped, Transaction};
 use crate::view::{BaseRow, ViewConfig};
-use crate::{Store, TableConfig, TableId};
+use crate::{NoPrompt, Promises, Store, TableConfig, TableId};
 use model::deletion::Deletion;
 use model::key::{KIND_PARTITION_DELETION, KIND_RANGE, KIND_STATIC, PartitionKey};
 use model::merge::RowMerger;
@@ -390,6 +390,18 @@ fn merged(old: Option<&[u8]>, new: &[u8]) -> Vec<u8> {
 }
 
 impl Store for NaiveStore {
+    type Prompt = NoPrompt;
+
+    fn promises(&self) -> Promises {
+        Promises {
+            transactions: true,
+            exclusive_work: true,
+            mirrors: true,
+            exact_limits: false,
+            answers: true,
+        }
+    }
+
     async fn read(&self, read: &Read, sink: &mut dyn Sink) -> Result<ReadOutcome, StoreError> {
         self.read_now(read, sink)
     }

@@ -1,8 +1,8 @@
 //! A store behind a message boundary: what the contract costs, and what it cannot say, when nothing but bytes travels.
 //!
 //! The node at the other end is the naive store. Every request is encoded, every answer decoded, and [`Link`] delays and loses both. So
-//! this store has what a cluster's client has: no references, no common clock, answers that never come. It runs the tests of the naive
-//! store and the scenarios of CQL.
+//! this store has what a cluster's client has: no references, no common clock, answers that never come. It runs the
+//! engine's model test and the recorded scenarios of CQL.
 //!
 //! What is promised: a request whose answer was lost is repeated if it is a read, and told as [`StoreError::Unknown`] if it may have
 //! changed something; never as done, never as refused. What this store lacks is refused: tables that move to another bucketing plan,
@@ -25,7 +25,7 @@ use crate::mutation::Mutation;
 use crate::read::{Flow, Read, ReadEnd, ReadOutcome, Sink};
 use crate::refused::Refused;
 use crate::transaction::{Decide, Horizon, Moment, Stamped, Transaction};
-use crate::{Store, TableConfig, TableId};
+use crate::{NoPrompt, Promises, Store, TableConfig, TableId};
 use link::Lost;
 use message::{Answer, Event, Page, Request};
 use model::key::PartitionKey;
@@ -150,6 +150,18 @@ fn view(payload: &[u8]) -> Option<RowView<'_>> {
 }
 
 impl Store for RemoteStore {
+    type Prompt = NoPrompt;
+
+    fn promises(&self) -> Promises {
+        Promises {
+            transactions: true,
+            exclusive_work: true,
+            mirrors: false,
+            exact_limits: false,
+            answers: false,
+        }
+    }
+
     async fn read(&self, read: &Read, sink: &mut dyn Sink) -> Result<ReadOutcome, StoreError> {
         match self.look(&Request::Read(read.clone())).await? {
             Answer::Page(page) => Ok(deliver(page, sink)),

@@ -22,7 +22,7 @@ use query::write::BatchPlan;
 use query::{Bound, Values};
 use std::rc::Rc;
 use std::time::Instant;
-use store::{Commit, ConditionalCommit, Store, StoreError};
+use store::{Commit, ConditionalCommit, Prompt, Store, StoreError};
 
 /// Bound values kept on the stack; statements with more have them on the heap.
 const VALUES_INLINE: usize = 16;

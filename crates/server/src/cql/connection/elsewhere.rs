@@ -22,7 +22,7 @@ use query::Values;
 use rt::turn::Party;
 use std::rc::Rc;
 use std::time::Instant;
-use store::StoreError;
+use store::{Prompt, StoreError};
 use tokio::sync::oneshot;
 
 /// Requests of a parcel: as many as are executed in about a tenth of a millisecond, so that the owner's own clients do not notice.
