@@ -68,6 +68,10 @@ impl Bench {
 
     fn run(&mut self, text: &str, options: &Options) -> Result<Vec<String>, CqlError> {
         let prepared = self.dialect.prepare(&self.session, options.keyspace.as_deref(), text)?;
+        // A server counts them before it asks the dialect.
+        if options.bind.len() != prepared.markers.len() {
+            return Err(CqlError::invalid("Invalid amount of bind variables"));
+        }
         let mut bytes = Vec::new();
         for (index, text) in options.bind.iter().enumerate() {
             let kind = prepared.markers.get(index).map(|marker| marker.data_type.clone());

@@ -1,6 +1,7 @@
 //! The model itself, by example: it must be simple enough to be believed.
 
 use super::*;
+use model::row::RowWriter;
 use crate::read::{Position, Slice};
 use model::deletion::Marker;
 
