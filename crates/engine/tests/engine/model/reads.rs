@@ -90,11 +90,13 @@ impl World {
             };
             match self.random.below(400) {
                 0..=3 => {
-                    self.count("flush between pages");
-                    self.harness().engine.flush().await;
+                    if let Some(harness) = &self.harness {
+                        harness.engine.flush().await;
+                        self.count("flush between pages");
+                    }
                 }
                 4..=7 => self.background().await,
-                8 => {
+                8 if self.harness.is_some() => {
                     self.count("restart between pages");
                     self.reopen().await;
                 }
