@@ -239,7 +239,9 @@ fn buckets_text(restrictions: &Restrictions, entities: Option<usize>) -> String 
             let name = &table.clustering[time.by].name;
             let bounded = restrictions.clustering.range.is_some() || !restrictions.clustering.is_empty();
             let range = if bounded { " that the restrictions leave" } else { "" };
-            Some(format!("each bucket of {} of {name} that the entity has{range}", time.every))
+            let finer = plan.spill.as_ref().map(|spill| format!(" ({} where it has spilled)", spill.every));
+            let finer = finer.unwrap_or_default();
+            Some(format!("each bucket of {}{finer} of {name} that the entity has{range}", time.every))
         }
     };
     let several = match (entities, each.is_some()) {

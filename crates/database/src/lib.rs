@@ -14,6 +14,7 @@ pub mod retention;
 pub mod review;
 mod runtime;
 pub mod shape;
+pub mod spilling;
 pub mod tenants;
 pub mod traffic;
 mod view;

@@ -28,7 +28,7 @@ mod tenant;
 mod version;
 mod view;
 
-pub use bucketing::{Bucketing, Every, Former, HashBuckets, Rebucketing, TimeBuckets};
+pub use bucketing::{Bucketing, Every, Former, HashBuckets, Rebucketing, Spill, TimeBuckets};
 pub use catalogue::{Catalogue, FIRST_USER_TABLE_ID};
 pub use change::{
     Applied, Change, DropFunction, Effect, EffectKind, NewAggregate, NewColumn, NewFunction, NewIndex,

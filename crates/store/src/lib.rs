@@ -23,6 +23,7 @@ pub mod naive;
 pub mod read;
 pub mod refused;
 pub mod remote;
+pub mod spill;
 pub mod transaction;
 pub mod view;
 
@@ -39,8 +40,9 @@ pub use index::IndexConfig;
 pub use mirror::{Homes, MirrorConfig};
 pub use model::comparison::Comparison;
 pub use mutation::Mutation;
-pub use read::{Flow, Partitions, Position, Read, ReadEnd, ReadOutcome, Sink, Slice};
+pub use read::{Ahead, AheadMax, Flow, Partitions, Position, Read, ReadEnd, ReadOutcome, Sink, Slice};
 pub use refused::Refused;
+pub use spill::{Finer, SpillConfig};
 pub use transaction::{Decide, Horizon, Moment, Stamped, Transaction, WantedRow};
 pub use view::ViewConfig;
 
@@ -68,6 +70,8 @@ pub struct TableConfig {
     pub limit: Option<PartitionLimit>,
     /// Kept in step like indexes, and said again like them.
     pub buckets: Option<BucketsConfig>,
+    /// Whether its buckets spill; said again like indexes.
+    pub spill: Option<SpillConfig>,
     /// The next generation of the table, kept in step like indexes and said again like them.
     pub mirror: Option<MirrorConfig>,
 }
@@ -114,6 +118,7 @@ impl TableConfig {
             views: Vec::new(),
             limit: None,
             buckets: None,
+            spill: None,
             mirror: None,
         }
     }
@@ -155,6 +160,21 @@ pub trait Store: 'static {
     fn read(&self, read: &Read, sink: &mut dyn Sink)
     -> impl Future<Output = Result<ReadOutcome, StoreError>>;
 
+    /// Whether some partitions are far enough away that several should be asked for at once.
+    fn reads_ahead(&self) -> bool {
+        false
+    }
+
+    /// Reads the first rows of partitions that are far away, at the same time; `None` for one that is near: it is read when its rows are
+    /// wanted.
+    fn read_ahead(
+        &self,
+        reads: Vec<Read>,
+        _max: AheadMax,
+    ) -> impl Future<Output = Result<Vec<Option<Box<dyn Ahead>>>, StoreError>> {
+        std::future::ready(Ok(reads.iter().map(|_| None).collect()))
+    }
+
     /// All or nothing; durable when it returns `Ok`. After an error other than `Invalid` or
     /// `Overloaded` the outcome is unknown to the caller.
     fn commit(&self, commit: Commit) -> impl Future<Output = Result<(), StoreError>>;
@@ -183,6 +203,26 @@ pub trait Store: 'static {
         _key: &model::key::PartitionKey,
     ) -> Option<(u64, u64, PartitionLimit)> {
         None
+    }
+
+    /// From where on a bucket goes on in finer ones, if it has spilled: see [`spill`].
+    fn point(&self, _table: TableId, _key: &model::key::PartitionKey) -> Option<i64> {
+        None
+    }
+
+    /// The finer bucket that has a row, if the bucket that its plan gives it has spilled and the row is behind the point.
+    fn finer(
+        &self,
+        _table: TableId,
+        _key: &model::key::PartitionKey,
+        _clustering: &[u8],
+    ) -> Option<model::key::PartitionKey> {
+        None
+    }
+
+    /// Lets the buckets that have become too large since the last call spill; how many did.
+    fn spill(&self) -> impl Future<Output = Result<usize, StoreError>> {
+        std::future::ready(Ok(0))
     }
 
     /// Keeps conditional commits and other exclusive work away from these partitions, lets `work` read and decide, and commits the

@@ -142,6 +142,7 @@ fn table_options_reach_the_store() {
         views: Vec::new(),
         limit: None,
         buckets: None,
+        spill: None,
         mirror: None,
     };
     assert_eq!(config, expected);

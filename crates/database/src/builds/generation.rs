@@ -113,9 +113,11 @@ impl<S: Store> Pair<'_, S> {
         clustering: &[u8],
         row: RowView<'_>,
     ) -> Result<(), QueryError> {
-        let home = homes.home(key, clustering).ok_or_else(|| differs(key))?;
+        let planned = homes.home(key, clustering).ok_or_else(|| differs(key))?;
         let mut row = Some(row.to_payload());
         for look in 0..LOOKS {
+            // The table goes on spilling meanwhile.
+            let home = self.store.finer(self.to, &planned, clustering).unwrap_or_else(|| planned.clone());
             let other = one(self.store, self.to, &home, clustering).await?;
             if seen(row.as_deref()) == seen(other.as_deref()) {
                 return Ok(());

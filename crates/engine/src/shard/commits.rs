@@ -294,7 +294,7 @@ impl Shard {
                 if let Some(table) = tables.get_mut(&mutation.table) {
                     self.heat.write(mutation);
                     grown += table.apply(mutation, pin);
-                    if table.config.limit.is_some() {
+                    if table.config.is_watched() {
                         self.look_at(table, mutation);
                     }
                     if table.config.buckets.is_some() {
@@ -371,7 +371,7 @@ impl Shard {
                 {
                     self.heat.write(mutation);
                     grown += table.apply(mutation, pin);
-                    if table.config.limit.is_some() {
+                    if table.config.is_watched() {
                         self.look_at(table, mutation);
                     }
                     if table.config.buckets.is_some() {

@@ -38,7 +38,7 @@ fn held(partition: &Partition) -> Held {
 
 impl TableState {
     /// What all runs hold of the partition.
-    fn held_of(&mut self, ring_position: u64) -> Held {
+    pub(super) fn held_of(&mut self, ring_position: u64) -> Held {
         let active = self.active.partition_at(ring_position);
         let mut sum = active.map(held).unwrap_or_default();
         let deletion = active.map_or(Deletion::NONE, Partition::deletion);
@@ -104,10 +104,12 @@ impl TableState {
 }
 
 impl Shard {
-    /// A partition of a limited table has changed.
+    /// A partition of a watched table has changed.
     pub(super) fn look_at(&self, table: &mut TableState, mutation: &Mutation) {
-        let Some(limit) = table.config.limit else { return };
-        self.mark(table, mutation.key.token().ring_position(), limit);
+        if let Some(limit) = table.config.limit {
+            self.mark(table, mutation.key.token().ring_position(), limit);
+        }
+        self.look_for_spill(table, mutation);
     }
 
     fn mark(&self, table: &mut TableState, ring_position: u64, limit: PartitionLimit) {

@@ -16,8 +16,9 @@ const SMALL_MAX: usize = 4000;
 
 impl Shard {
     /// Lets other threads see how large the tables are.
-    pub fn show_sizes(&self, now_millis: u64) {
+    pub fn show_sizes(&self) {
         self.resized.set(false);
+        let now_millis = self.now_millis();
         let mut growth = self.growth.borrow_mut();
         let mut sizes: Vec<(u32, TableStatistics)> = Vec::new();
         for (id, table) in self.tables.borrow().iter() {
@@ -41,13 +42,13 @@ impl Shard {
     }
 
     /// Shows sizes that have changed, unless looking at them takes long.
-    pub(super) fn show_changed_sizes(&self, now_millis: u64) {
+    pub(super) fn show_changed_sizes(&self) {
         let effort = || -> usize {
             let tables = self.tables.borrow();
             tables.values().map(|table| table.active.partitions().min(20_000) + table.files.len()).sum()
         };
         if self.resized.get() && effort() <= SMALL_MAX {
-            self.show_sizes(now_millis);
+            self.show_sizes();
         }
     }
 }

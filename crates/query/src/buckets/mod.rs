@@ -5,10 +5,12 @@
 
 mod homes;
 mod prune;
+mod spill;
 mod walk;
 
 pub use homes::{Moved, entity_of, entity_of_plan, partition_of};
 pub use prune::{Pruned, prune};
+pub use spill::{Spilling, may_be_in};
 pub use walk::{Reading, Walk};
 
 use crate::error::QueryError;
@@ -122,7 +124,7 @@ pub async fn partitions_of<S: Store>(
     slices: &[Slice],
 ) -> Result<Vec<PartitionKey>, QueryError> {
     let pruned = prune(table, plan, slices, reading.now_seconds);
-    let mut walk = Walk::new(plan, entity.clone(), &pruned, false);
+    let mut walk = Walk::new(reading, table, entity.clone(), &pruned, false);
     let mut keys = Vec::new();
     let mut at = 0;
     while let Some(time) = walk.at(at, reading).await? {

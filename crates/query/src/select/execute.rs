@@ -18,7 +18,7 @@ use crate::spec::Rows;
 use crate::tenant;
 use model::key::PartitionKey;
 use rt::turn::give_way;
-use store::{Partitions, Position, Read, ReadEnd, Slice, Store, TableId};
+use store::{Ahead, Partitions, Position, Read, ReadEnd, Slice, Store, TableId};
 
 /// A filtering page ends, however few rows it has, after this many pauses of the scan.
 const FILTER_PAUSES_MAX: u32 = 10;
@@ -363,8 +363,21 @@ impl<'a, 'r, S: Store, T: Store> Scan<'a, 'r, S, T> {
     /// Reads until the partitions are exhausted or the collector has enough, giving way to other
     /// work of the shard at every pause.
     pub async fn drive(&mut self, collector: &mut Collector<'_, '_>) -> Result<Ended, QueryError> {
+        self.drive_from(None, collector).await
+    }
+
+    /// The same where the first rows have been read ahead.
+    pub async fn drive_from(
+        &mut self,
+        first: Option<Box<dyn Ahead>>,
+        collector: &mut Collector<'_, '_>,
+    ) -> Result<Ended, QueryError> {
+        let mut first = first;
         loop {
-            let outcome = self.store.read(&self.read, collector).await?;
+            let outcome = match first.take() {
+                Some(ahead) => ahead.play(collector)?,
+                None => self.store.read(&self.read, collector).await?,
+            };
             self.tombstones += outcome.tombstones;
             if let Some(error) = collector.error.take() {
                 return Err(error);

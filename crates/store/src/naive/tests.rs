@@ -1,9 +1,9 @@
 //! The model itself, by example: it must be simple enough to be believed.
 
 use super::*;
-use model::row::RowWriter;
 use crate::read::{Position, Slice};
 use model::deletion::Marker;
+use model::row::RowWriter;
 
 /// Collects what a read delivers as readable lines.
 #[derive(Default)]
