@@ -5,8 +5,8 @@
 //! engine's model test and the recorded scenarios of CQL.
 //!
 //! What is promised: a request whose answer was lost is repeated if it is a read, and told as [`StoreError::Unknown`] if it may have
-//! changed something; never as done, never as refused. What this store lacks is refused: tables that move to another bucketing plan,
-//! because where their rows go is code ([`crate::Homes`]) and not data.
+//! changed something; never as done, never as refused. What this store lacks is refused: tables that move to another bucketing plan
+//! and buckets that become finer, because where their rows go is code ([`crate::Homes`], [`crate::Finer`]) and not data.
 
 mod link;
 mod message;

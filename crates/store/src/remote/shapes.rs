@@ -248,8 +248,7 @@ impl Wire for TableConfig {
         self.views.put(out);
         self.limit.put(out);
         self.buckets.put(out);
-        assert!(self.mirror.is_none(), "where a mirror's rows go is code");
-        assert!(self.spill.is_none(), "where finer buckets begin is code");
+        assert!(self.mirror.is_none() && self.spill.is_none(), "where rows go is code");
     }
 
     fn take(from: &mut &[u8]) -> Option<TableConfig> {
