@@ -41,7 +41,7 @@ pub fn shapes(statement: &Statement, plan: &Plan) -> Vec<Shaped> {
             vec![Shaped {
                 shape: Shape { grouped, ..shape },
                 class: select_class(select),
-                statement: select_text(tree, table),
+                statement: select_text(tree, table, select.grouping.is_some()),
             }]
         }
         (Statement::Insert(tree), Plan::Write(plan)) => vec![modification(plan, Tree::Insert(tree))],
@@ -223,8 +223,22 @@ fn unique(mut names: Vec<String>) -> Vec<String> {
     names
 }
 
-fn select_text(tree: &ast::Select, table: &Table) -> String {
-    let mut text = format!("SELECT * FROM {}{}", place(table), where_text(&tree.relations));
+/// A pattern that the statement is an instance of. Which columns it selects does not matter, but whether it gives rows or groups of them does.
+fn select_text(tree: &ast::Select, table: &Table, grouped: bool) -> String {
+    let selected = match (tree.distinct, grouped) {
+        (true, _) => {
+            let columns: Vec<String> =
+                table.partition_key.iter().map(|c| quote_identifier(&c.name)).collect();
+            format!("DISTINCT {}", columns.join(", "))
+        }
+        (false, true) => "count(*)".to_string(),
+        (false, false) => "*".to_string(),
+    };
+    let mut text = format!("SELECT {selected} FROM {}{}", place(table), where_text(&tree.relations));
+    if !tree.group_by.is_empty() {
+        let parts: Vec<String> = tree.group_by.iter().map(|part| part.to_string()).collect();
+        text += &format!(" GROUP BY {}", parts.join(", "));
+    }
     let orders: Vec<String> = tree
         .order_by
         .iter()
