@@ -66,7 +66,7 @@ impl<S: Store> Dynamo<S> {
             }
             Ok(definition)
         };
-        self.alter(caller, name, None, edit).await.map(|_| ())
+        self.alter(caller, name, edit).await.map(|_| ())
     }
 
     async fn fill(&self, caller: &Caller<'_>, open: &Arc<OpenTable>, index: &str) -> Result<(), ApiError> {

@@ -118,7 +118,7 @@ impl<S: Store> Dynamo<S> {
                 definition.stream = definition.stream.filter(|stream| !over.contains(&stream.label));
                 Ok(definition)
             };
-            if let Err(error) = self.alter(caller, &table.name, None, edit).await {
+            if let Err(error) = self.alter(caller, &table.name, edit).await {
                 tracing::warn!(table = %table.name, %error, "a disabled stream could not be removed");
             }
         }

@@ -2,7 +2,7 @@
 
 use super::layout::internal;
 use super::record;
-use super::table::{KEYSPACE, OpenTable, TOKENS, index_store, is_shown, stream_store};
+use super::table::{KEYSPACE, OpenTable, index_store, is_shown, stream_store};
 use super::{Caller, Dynamo, query_error};
 use crate::error::{ApiError, ErrorName};
 use crate::json::{self, Writer};
@@ -73,7 +73,6 @@ impl<S: Store> Dynamo<S> {
         &self,
         caller: &Caller<'_>,
         name: &str,
-        more: Option<NewStore>,
         edit: impl FnOnce(TableDefinition) -> Result<TableDefinition, ApiError> + Send + 'static,
     ) -> Result<Arc<OpenTable>, ApiError> {
         let table_name = name.to_string();
@@ -83,11 +82,7 @@ impl<S: Store> Dynamo<S> {
             let Some(foreign) = foreign else { return Err(ApiError::no_such_table(&table_name)) };
             let before = TableDefinition::from_json(&foreign.definition.to_string()).map_err(internal)?;
             let after = edit(before)?;
-            let mut stores = stores(&after);
-            if foreign.store(TOKENS).is_some() {
-                stores.push(tokens_store());
-            }
-            stores.extend(more.filter(|more| !stores.iter().any(|store| store.name == more.name)));
+            let stores = stores(&after);
             let definition = serde_json::to_value(&after).map_err(internal)?;
             let foreign = Box::new(NewForeign { definition, stores });
             let change = Change::AlterForeign { keyspace: KEYSPACE.into(), name: table_name, foreign };
@@ -102,17 +97,6 @@ impl<S: Store> Dynamo<S> {
         self.open(name)
     }
 
-    pub(super) async fn add_store(
-        &self,
-        caller: &Caller<'_>,
-        name: &str,
-        store: &str,
-        window_seconds: Option<u64>,
-    ) -> Result<(), ApiError> {
-        let store = NewStore { name: store.into(), window_seconds };
-        self.alter(caller, name, Some(store), Ok).await.map(|_| ())
-    }
-
     pub(super) async fn update_table(
         &self,
         caller: &Caller<'_>,
@@ -121,7 +105,7 @@ impl<S: Store> Dynamo<S> {
         let before = self.control_of(caller, Permission::Alter, &update.table)?;
         let (wanted, now_ms) = (update.clone(), caller.now_ms());
         let edit = move |definition: TableDefinition| definition.update(&wanted, now_ms);
-        let open = self.alter(caller, &update.table, None, edit).await?;
+        let open = self.alter(caller, &update.table, edit).await?;
         if open.definition.indexes.iter().any(|index| index.status == IndexStatus::Creating) {
             self.shared.builds_due.notify_one();
         }
@@ -256,7 +240,7 @@ impl<S: Store> Dynamo<S> {
             definition.time_to_live = wanted.enabled.then_some(wanted.attribute);
             Ok(definition)
         };
-        self.alter(caller, &update.table, None, edit).await?;
+        self.alter(caller, &update.table, edit).await?;
         let mut out = Vec::new();
         let mut object = Writer::object(&mut out);
         let mut specification = object.nested("TimeToLiveSpecification");
@@ -299,7 +283,7 @@ impl<S: Store> Dynamo<S> {
             }
             Ok(definition)
         };
-        self.alter(caller, &tag.table, None, edit).await.map(|_| Vec::new())
+        self.alter(caller, &tag.table, edit).await.map(|_| Vec::new())
     }
 
     pub(super) async fn untag(
@@ -313,7 +297,7 @@ impl<S: Store> Dynamo<S> {
             definition.tags.retain(|(key, _)| !keys.contains(key));
             Ok(definition)
         };
-        self.alter(caller, &untag.table, None, edit).await.map(|_| Vec::new())
+        self.alter(caller, &untag.table, edit).await.map(|_| Vec::new())
     }
 
     pub(super) fn list_tags(
@@ -366,10 +350,6 @@ fn keyspace() -> Change {
     let added = properties.add("replication", PropertyValue::Map(replication));
     debug_assert!(added.is_ok());
     Change::CreateKeyspace { name: KEYSPACE.into(), if_not_exists: true, properties }
-}
-
-fn tokens_store() -> NewStore {
-    NewStore { name: TOKENS.into(), window_seconds: Some(3_600) }
 }
 
 /// The stores that a definition asks for.

@@ -3,6 +3,7 @@
 //! One [`Dynamo`] per shard. Every write is a transaction whose decision (`write`) reads, checks, computes and lists all rows that
 //! change: the item, its index entries, its stream record. Reads go to the store directly. What all shards share is in [`AllShards`].
 
+mod account;
 pub mod answer;
 mod backups;
 mod batch;
@@ -19,6 +20,7 @@ mod page;
 mod record;
 mod search;
 mod settings;
+mod spare;
 mod statements;
 mod streams;
 mod sweep;
@@ -38,6 +40,7 @@ pub use watch::{Shaped, Undeclared, Watched, Watcher};
 pub use words::{query_error, store_error};
 
 use crate::error::{ApiError, ErrorName};
+use crate::messages::Layers;
 use crate::operation::Operation;
 use crate::request::{self, Request};
 use database::Runtime;
@@ -55,6 +58,13 @@ use table::OpenTable;
 
 /// Definitions change seldom: a write that meets so many changes in a row gives up.
 const STALE_MAX: usize = 16;
+
+/// A longer body is not parsed on the shard's thread: one of 16 MB takes a second.
+const PARSED_HERE_MAX: usize = 256 << 10;
+
+async fn parse_aside(operation: Operation, body: Vec<u8>, layers: Layers) -> Result<Request, ApiError> {
+    rt::aside(move || request::parse(operation, &body, layers)).await
+}
 
 /// Who asks, and when.
 pub struct Caller<'c> {
@@ -94,6 +104,7 @@ pub struct Dynamo<S: Store> {
     served: RefCell<Tables>,
     kinds: RefCell<watch::Kinds>,
     watcher: Option<Box<dyn Watcher>>,
+    spare: spare::Spare,
 }
 
 /// Tables that were opened under one version of the catalogue.
@@ -113,6 +124,7 @@ impl<S: Store> Dynamo<S> {
             served: RefCell::default(),
             kinds: RefCell::default(),
             watcher: None,
+            spare: spare::Spare::default(),
         }
     }
 
@@ -120,6 +132,11 @@ impl<S: Store> Dynamo<S> {
     pub fn watched_by(mut self, watcher: Box<dyn Watcher>) -> Dynamo<S> {
         self.watcher = Some(watcher);
         self
+    }
+
+    /// Takes back the body of an answer that was sent, for one of the next.
+    pub fn take_back(&self, body: Vec<u8>) {
+        self.spare.put(body);
     }
 
     /// Executes a request; the answer is a JSON body.
@@ -132,7 +149,11 @@ impl<S: Store> Dynamo<S> {
         if caller.gate.is_none() && self.runtime.has_tenants() {
             return Box::pin(self.execute_tenanted(caller, operation, body)).await;
         }
-        let request = request::parse(operation, body, self.shared.settings.layers)?;
+        let layers = self.shared.settings.layers;
+        let request = match body.len() <= PARSED_HERE_MAX {
+            true => request::parse(operation, body, layers)?,
+            false => Box::pin(parse_aside(operation, body.to_vec(), layers)).await?,
+        };
         self.watch_request(caller, &request)?;
         if let Some(open) = bridge::name_of(&request).and_then(|name| self.open_cql(name)) {
             return Box::pin(self.on_cql_table(caller, open, request)).await;

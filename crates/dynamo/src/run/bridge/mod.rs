@@ -271,7 +271,6 @@ fn opened(name: &str, table: &Arc<Table>) -> Result<OpenTable, ApiError> {
         column: 0,
         indexes: Vec::new(),
         stream: None,
-        tokens: None,
         table: table.clone(),
         counts: Arc::new(Counts::default()),
         epoch: 0,
