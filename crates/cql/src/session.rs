@@ -308,7 +308,7 @@ impl<S: Store> Dialect<S> {
         Ok(Answer { response: rows_or_void(outcome?), warnings })
     }
 
-    pub fn context<'a>(&'a self, request: Request<'a>) -> Context<'a, S> {
+    pub(crate) fn context<'a>(&'a self, request: Request<'a>) -> Context<'a, S> {
         Context {
             store: &self.store,
             virtuals: &*self.system,

@@ -48,10 +48,6 @@ impl Bench {
         Bench { dialect, clock, ids, session: Session::default() }
     }
 
-    pub fn dialect(&self) -> &Dialect<NaiveStore> {
-        &self.dialect
-    }
-
     /// From now on sorts and plans count against this budget.
     pub fn limit_to(&mut self, memory: &rt::Budget) {
         Rc::get_mut(&mut self.dialect.runtime).unwrap().memory = Some(memory.clone());
