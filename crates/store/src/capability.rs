@@ -64,7 +64,7 @@ impl Prompt for NoPrompt {
     }
 }
 
-/// What a store promises. Whoever needs what is not promised refuses in words before anything is done.
+/// What a store promises. A caller that needs more refuses in words before anything is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Promises {
     /// [`crate::Store::transact`] and [`crate::Store::horizon`].

@@ -4,6 +4,7 @@ use crate::CqlError;
 use schema::{Catalogue, Keyspace, Table};
 use std::sync::Arc;
 
+pub mod comparison;
 mod custom;
 pub mod expr;
 pub mod limits;

@@ -9,14 +9,14 @@ use super::expr::bind_term;
 use super::markers::Markers;
 use super::{select, write};
 use crate::CqlError;
-use cql_syntax::ast::{self, Expr, ExprKind, Literal, Modification, Place, Reference, RelationOp};
+use crate::bind::comparison::of_values;
+use cql_syntax::ast::{self, Expr, ExprKind, Literal, Modification, Place, Reference};
 use model::types::java_class_name;
 use query::ColumnSpec;
 use query::select::SelectPlan;
 use query::write::{Found, Returned, TransactionPlan, TransactionTest, WriteKind, WritePlan};
 use schema::Table;
 use std::sync::Arc;
-use store::Comparison;
 
 pub fn bind(
     scope: Scope<'_>,
@@ -207,7 +207,7 @@ impl Names {
                 let (found, spec) = self.value(reference)?;
                 let data_type = spec.data_type.clone();
                 let operand = bind_term(scope, value, &data_type, &spec.name, markers)?;
-                Ok(TransactionTest::Compare { value: found, data_type, comparison: comparison(*op), operand })
+                Ok(TransactionTest::Compare { value: found, data_type, comparison: of_values(*op)?, operand })
             }
         }
     }
@@ -231,16 +231,5 @@ impl Names {
             found.push(value);
         }
         Ok(found)
-    }
-}
-
-fn comparison(op: RelationOp) -> Comparison {
-    match op {
-        RelationOp::Ne => Comparison::NotEqual,
-        RelationOp::Lt => Comparison::Less,
-        RelationOp::Le => Comparison::LessOrEqual,
-        RelationOp::Gt => Comparison::Greater,
-        RelationOp::Ge => Comparison::GreaterOrEqual,
-        _ => Comparison::Equal,
     }
 }

@@ -1,9 +1,9 @@
 //! `CHECK` and `NOT NULL` of columns, from the syntax tree to constraints. Which of them a column may have is the schema's to say.
 
 use crate::CqlError;
+use crate::bind::comparison::of_values;
 use crate::bind::encode_constant;
 use cql_syntax::ast::{CheckKind, ColumnCheck, Expr, ExprKind, Ident, Literal, RelationOp};
-use model::comparison::Comparison;
 use model::constraint::Constraint;
 use model::types::DataType;
 
@@ -26,7 +26,7 @@ fn constraint(column: &str, data_type: &DataType, check: &ColumnCheck) -> Result
                 )));
             }
             let value = stored(column, data_type, term)?;
-            Ok(Constraint::Value { comparison: comparison(*op), term: term.to_string(), value })
+            Ok(Constraint::Value { comparison: of_values(*op)?, term: term.to_string(), value })
         }
         CheckKind::Function { name, args, compared } => function(column, name, args, compared.as_ref()),
     }
@@ -56,7 +56,7 @@ fn function(
         ("JSON", None) => Ok(Constraint::Json),
         ("LENGTH" | "OCTET_LENGTH", Some((op, term))) => {
             let octets = upper == "OCTET_LENGTH";
-            Ok(Constraint::Length { octets, comparison: comparison(*op), count: count(&upper, term)? })
+            Ok(Constraint::Length { octets, comparison: of_values(*op)?, count: count(&upper, term)? })
         }
         ("REGEXP", Some((op, term))) => {
             if !matches!(op, RelationOp::Eq | RelationOp::Ne) {
@@ -94,15 +94,4 @@ fn stored(column: &str, data_type: &DataType, term: &Expr) -> Result<Vec<u8>, Cq
         || CqlError::Invalid(format!("Cannot parse constraint value from {term} for column '{column}'"));
     let ExprKind::Literal(literal) = &term.kind else { return Err(refused()) };
     encode_constant(literal, data_type, column).ok_or_else(refused)
-}
-
-fn comparison(op: RelationOp) -> Comparison {
-    match op {
-        RelationOp::Ne => Comparison::NotEqual,
-        RelationOp::Lt => Comparison::Less,
-        RelationOp::Le => Comparison::LessOrEqual,
-        RelationOp::Gt => Comparison::Greater,
-        RelationOp::Ge => Comparison::GreaterOrEqual,
-        _ => Comparison::Equal,
-    }
 }

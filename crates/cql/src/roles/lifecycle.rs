@@ -1,6 +1,6 @@
 //! What happens to permissions when keyspaces and tables come and go.
 //!
-//! Whoever creates something may do everything with it. What is dropped takes the permissions on it along. Should a
+//! The creator of something may do everything with it. What is dropped takes the permissions on it along. Should a
 //! crash fall between a drop and that, creating something of the same name removes what was left, so permissions on a
 //! thing never outlive it.
 

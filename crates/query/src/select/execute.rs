@@ -415,7 +415,7 @@ impl<'a, 'r, S: Store, T: Store> Scan<'a, 'r, S, T> {
         short && self.pauses >= FILTER_PAUSES_MAX
     }
 
-    /// Counts places that an index led to: so many as a read examines until it pauses are a pause.
+    /// Counts places that an index led to. After as many as a read may examine at once, there is a pause.
     pub(super) fn examined(&mut self, places: u64) {
         self.places += places;
         if self.places >= self.context.limits.scan_entries {

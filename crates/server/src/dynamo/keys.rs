@@ -1,5 +1,5 @@
 //! Access keys: who signs requests. A key belongs to a role; its secret is kept in `system_auth.access_keys`, because a signature can
-//! only be checked by who knows the secret. Whoever may read that table may sign as anybody in it.
+//! only be checked by somebody who knows the secret. A role that may read that table may sign as anybody in it.
 
 use super::head::Head;
 use super::signature;

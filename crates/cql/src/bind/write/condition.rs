@@ -5,6 +5,7 @@ use super::super::expr::bind_term;
 use super::super::markers::Markers;
 use super::column;
 use crate::CqlError;
+use crate::bind::comparison::comparison;
 use cql_syntax::ast::{self, Operand, RelationOp, Subject};
 use model::types::DataType;
 use query::expr::Expr;
@@ -39,7 +40,7 @@ fn relation(
     markers: &mut Markers,
 ) -> Result<Conditions, CqlError> {
     let (column, element, compared) = subject(scope, table, &relation.subject, markers)?;
-    let comparison = comparison(relation.op)?;
+    let comparison = comparison(relation.op).ok_or_else(|| unsupported(relation.op))?;
     check_operator(&compared, comparison)?;
     let compared = match comparison {
         Comparison::Contains => element_type(column)?.1,
@@ -130,21 +131,6 @@ fn subject<'t>(
         }
         _ => Ok((column, None, column.data_type.clone())),
     }
-}
-
-fn comparison(op: RelationOp) -> Result<Comparison, CqlError> {
-    Ok(match op {
-        RelationOp::Eq => Comparison::Equal,
-        RelationOp::Ne => Comparison::NotEqual,
-        RelationOp::Lt => Comparison::Less,
-        RelationOp::Le => Comparison::LessOrEqual,
-        RelationOp::Gt => Comparison::Greater,
-        RelationOp::Ge => Comparison::GreaterOrEqual,
-        RelationOp::In => Comparison::In,
-        RelationOp::Contains => Comparison::Contains,
-        RelationOp::ContainsKey => Comparison::ContainsKey,
-        other => return Err(unsupported(other)),
-    })
 }
 
 fn unsupported(op: RelationOp) -> CqlError {
