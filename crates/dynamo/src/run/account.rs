@@ -6,7 +6,7 @@ use super::counting::all_rows;
 use super::layout::{STORE_COLUMN, internal};
 use super::settings::Transfer;
 use super::token::expiring_row;
-use super::{Caller, Dynamo, query_error, store_error};
+use super::{Caller, Dynamo, store_error};
 use crate::error::ApiError;
 use model::key::PartitionKey;
 use model::row::{RowView, RowWriter};
@@ -33,9 +33,9 @@ impl<S: Store> Dynamo<S> {
         if let Some(store) = self.known_account_store(name) {
             return Ok(store);
         }
-        let compute = |catalogue: &Catalogue, setting: &Setting| -> Result<Applied, query::QueryError> {
+        let compute = |catalogue: &Catalogue, setting: &Setting| -> Result<Applied, ApiError> {
             let apply = |catalogue: &Catalogue, change: &Change| {
-                catalogue.apply(change, setting).map_err(database::query_error)
+                catalogue.apply(change, setting).map_err(ApiError::from)
             };
             let made = apply(catalogue, &keyspace())?;
             // Somebody else may have made it meanwhile.
@@ -45,7 +45,7 @@ impl<S: Store> Dynamo<S> {
             apply(&made.catalogue, &Change::CreateTable(Box::new(table())))
         };
         let changed = self.runtime.shared.change_aside(&self.runtime.store, caller.now_micros, compute).await;
-        changed.map_err(query_error)?;
+        changed?;
         self.known_account_store(name).ok_or_else(|| internal("a store that was made is not there"))
     }
 

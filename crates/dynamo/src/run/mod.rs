@@ -30,12 +30,14 @@ mod token;
 mod transact;
 mod transfer;
 mod watch;
+mod words;
 mod write;
 
 pub use settings::{AllShards, Settings};
 pub use table::KEYSPACE;
 pub use transfer::Buckets;
 pub use watch::{Shaped, Undeclared, Watched, Watcher};
+pub use words::{query_error, store_error};
 
 use crate::error::{ApiError, ErrorName};
 use crate::messages::Layers;
@@ -44,7 +46,6 @@ use crate::request::{self, Request};
 use database::Runtime;
 use database::grants::{Grants, Permission, Resource};
 use layout::internal;
-use query::QueryError;
 use query::tenant::Gate;
 use settings::TransferKind;
 use std::cell::{Cell, RefCell};
@@ -52,7 +53,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use store::{Store, StoreError};
+use store::Store;
 use table::OpenTable;
 
 /// Definitions change seldom: a write that meets so many changes in a row gives up.
@@ -269,11 +270,11 @@ impl<S: Store> Dynamo<S> {
         let open = self.open(name);
         let Some(grants) = caller.grants else { return open };
         match &open {
-            Ok(table) => grants.require_on_table(permission, &table.table).map_err(denied)?,
+            Ok(table) => grants.require_on_table(permission, &table.table).map_err(query_error)?,
             // Whoever may not look must not learn what is there.
             Err(_) => {
                 let resource = Resource::Table(KEYSPACE.into(), name.into());
-                grants.require(permission, &resource).map_err(denied)?
+                grants.require(permission, &resource).map_err(query_error)?
             }
         }
         open
@@ -300,46 +301,5 @@ impl<S: Store> Dynamo<S> {
     /// Looks the table up again next time.
     fn forget(&self, name: &str) {
         self.tables.borrow_mut().open.remove(name);
-    }
-}
-
-fn denied(error: QueryError) -> ApiError {
-    match error {
-        QueryError::Unauthorized(text) => ApiError::new(ErrorName::AccessDenied, text),
-        other => query_error(other),
-    }
-}
-
-impl From<StoreError> for ApiError {
-    fn from(error: StoreError) -> ApiError {
-        store_error(error)
-    }
-}
-
-/// What a client is told when the store fails.
-pub fn store_error(error: StoreError) -> ApiError {
-    match error {
-        StoreError::Overloaded(what) => {
-            ApiError::new(ErrorName::Throttling, format!("{what}; try again later"))
-        }
-        StoreError::PartitionFull(_) => {
-            let text = "Collection size exceeded.";
-            ApiError::new(ErrorName::ItemCollectionSizeLimitExceeded, text)
-        }
-        StoreError::UnknownTable(_) => ApiError::no_such_resource(),
-        StoreError::Invalid(text) => ApiError::validation(text),
-        other => {
-            tracing::error!(error = %other, "the store failed");
-            internal("the store failed; the server's log says why")
-        }
-    }
-}
-
-pub fn query_error(error: QueryError) -> ApiError {
-    match error {
-        QueryError::Store(error) => store_error(error),
-        QueryError::Overloaded(text) => ApiError::new(ErrorName::Throttling, text),
-        QueryError::Unauthorized(text) => ApiError::new(ErrorName::AccessDenied, text),
-        other => internal(other),
     }
 }

@@ -8,7 +8,7 @@ use super::control::uuid_text;
 use super::counting::all_rows;
 use super::layout::{self, internal};
 use super::settings::{Transfer, TransferKind};
-use super::{Caller, Dynamo, denied, store_error};
+use super::{Caller, Dynamo, query_error, store_error};
 use crate::document::{self, Document};
 use crate::error::{ApiError, ErrorName};
 use crate::json::{self, Writer};
@@ -203,7 +203,7 @@ impl<S: Store> Dynamo<S> {
         if let Some(grants) = caller.grants {
             grants
                 .require(Permission::Create, &Resource::Keyspace(super::KEYSPACE.into()))
-                .map_err(denied)?;
+                .map_err(query_error)?;
         }
         if let Some(known) = self.repeated(TransferKind::Import, import.token.as_deref()) {
             return Ok(self.described_transfer(&known));

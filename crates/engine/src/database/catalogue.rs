@@ -139,6 +139,7 @@ fn stored(tables: &[TableConfig]) -> Vec<TableConfig> {
         views: Vec::new(),
         limit: None,
         buckets: None,
+        spill: None,
         mirror: None,
         ..table.clone()
     };
@@ -190,6 +191,7 @@ fn take_table(body: &mut &[u8]) -> Option<TableConfig> {
         views: Vec::new(),
         limit: None,
         buckets: None,
+        spill: None,
         mirror: None,
     })
 }
