@@ -44,6 +44,7 @@ pub use keyspace::{
     Keyspace, is_local_system_name, is_replicated_system_name, is_system_name, is_virtual_system_name,
 };
 pub use note::{Note, NoteKind, NoteTarget};
+pub use options::size_in_bytes;
 pub use options::{
     CompactionPlan, CompressionPlan, LimitPlan, TableOptions, TenantLimit, TenantLimits, java_double,
 };

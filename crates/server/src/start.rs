@@ -407,6 +407,7 @@ fn engine_options(config: &Config) -> EngineOptions {
         },
         memtable_bytes_max: config.limits.memtable_bytes_max,
         cache_bytes_max: config.limits.cache_bytes_max,
+        partition_bytes_warn: config.partition_bytes,
         ..EngineOptions::new(&config.data)
     }
 }

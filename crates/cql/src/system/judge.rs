@@ -97,6 +97,8 @@ pub struct Evidence<'e> {
     pub traffic: &'e [Seen],
     /// By the id of the table.
     pub sizes: &'e BTreeMap<u32, TableSize>,
+    /// From how many bytes on a partition is too large where its table says nothing.
+    pub partition_bytes: u64,
     pub now_micros: i64,
 }
 

@@ -8,6 +8,7 @@ use crate::statistics::{self, TableStatistics};
 use model::key::partition_bytes;
 use observe::{DAY_MILLIS, WEEK_MILLIS};
 use std::sync::PoisonError;
+use store::TableId;
 
 /// Of the largest partitions of a table.
 const LARGEST_MAX: usize = 64;
@@ -35,6 +36,12 @@ impl Shard {
                 (size.growth_day, size.growth_week) = (per_day(DAY_MILLIS), per_day(WEEK_MILLIS));
             }
             sizes.push((id.0, found));
+        }
+        let mut tables = self.tables.borrow_mut();
+        for (id, found) in &sizes {
+            if let Some(table) = tables.get_mut(&TableId(*id)) {
+                self.mark_large(table, &found.largest);
+            }
         }
         if let Some(shown) = self.shared.sizes.get(self.index) {
             *shown.lock().unwrap_or_else(PoisonError::into_inner) = sizes;

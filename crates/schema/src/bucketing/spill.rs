@@ -6,7 +6,7 @@
 use super::{Every, TimeBuckets};
 use crate::column::Column;
 use crate::error::SchemaError;
-use crate::options::bytes;
+use crate::options::size_in_bytes;
 use model::types::DataType;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -96,7 +96,7 @@ pub(super) fn read(
     }
     let at = match map.get("at") {
         None => None,
-        Some(text) => match bytes(text).filter(|bytes| *bytes > 0) {
+        Some(text) => match size_in_bytes(text).filter(|bytes| *bytes > 0) {
             Some(bytes) => Some(bytes),
             None => return wrong(format!("'at' is '{text}', which is no size")),
         },

@@ -84,7 +84,7 @@ fn share(text: &str) -> Option<f64> {
 }
 
 /// `100MB`, `64 KiB`, `1GB` or a plain number of bytes.
-pub(crate) fn bytes(text: &str) -> Option<u64> {
+pub fn bytes(text: &str) -> Option<u64> {
     let at = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(at);
     let factor: u64 = match unit.trim().to_ascii_lowercase().as_str() {
