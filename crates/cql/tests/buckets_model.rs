@@ -8,12 +8,13 @@ mod crash;
 #[path = "buckets_model/spill.rs"]
 mod spill;
 
+use cql::CqlError;
 use cql::roles::NoPasswords;
 use cql::session::{Dialect, Response, Session};
 use cql::system::{NodeInfo, SystemTables};
 use database::ids::ShardIds;
 use engine::{EmbeddedStore, Engine, EngineOptions};
-use query::{QueryError, Request, Values};
+use query::{Request, Values};
 use rt::{Clock, CrashImage, ManualClock, SimDisk};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -271,7 +272,7 @@ impl Node {
         text: &str,
         size: Option<usize>,
         state: Option<&[u8]>,
-    ) -> Result<Page, QueryError> {
+    ) -> Result<Page, CqlError> {
         let session = Session::default();
         self.turn.set((self.turn.get() + 1) % (1 + self.others.len()));
         let dialect = self.others.get(self.turn.get()).unwrap_or(&self.dialect);
@@ -319,7 +320,7 @@ struct World {
     turns: usize,
 }
 
-type Job = tokio::task::JoinHandle<Result<(), QueryError>>;
+type Job = tokio::task::JoinHandle<Result<(), query::QueryError>>;
 
 /// The clock moves before every change, so that conditions, whose timestamps are the store's, come behind what was there.
 impl World {

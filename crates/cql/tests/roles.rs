@@ -5,8 +5,8 @@
 
 mod harness;
 
+use cql::CqlError;
 use harness::{Bench, show_rows};
-use query::QueryError;
 
 /// A bench with the default superuser logged in.
 fn bench() -> Bench {
@@ -22,10 +22,10 @@ fn bench() -> Bench {
 fn answer(bench: &mut Bench, statement: &str) -> Vec<String> {
     let answer = match bench.answer(statement) {
         Ok(answer) => answer,
-        Err(QueryError::Unauthorized(text)) => return vec![format!("unauthorized: {text}")],
-        Err(QueryError::Invalid(text)) => return vec![format!("invalid: {text}")],
-        Err(QueryError::Syntax(_)) => return vec!["syntax".into()],
-        Err(QueryError::AlreadyExists { keyspace, table, .. }) => {
+        Err(CqlError::Unauthorized(text)) => return vec![format!("unauthorized: {text}")],
+        Err(CqlError::Invalid(text)) => return vec![format!("invalid: {text}")],
+        Err(CqlError::Syntax(_)) => return vec!["syntax".into()],
+        Err(CqlError::AlreadyExists { keyspace, table, .. }) => {
             return vec![format!("exists: {keyspace} {table}")];
         }
         Err(other) => return vec![format!("{other:?}")],

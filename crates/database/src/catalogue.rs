@@ -11,6 +11,7 @@ use crate::review::Reviewer;
 use crate::tenants::Tenants;
 use crate::view;
 use query::QueryError;
+use query::fault::JobFault;
 use schema::{
     Applied, Catalogue, CompactionPlan, CompressionPlan, Effect, LimitPlan, SchemaError, Setting, Table,
     TableOptions,
@@ -151,33 +152,33 @@ impl SharedCatalogue {
 
     /// Computes a change against the current snapshot, stores it, publishes it. `compute` sees a snapshot that no
     /// other change can overtake.
-    pub async fn change<S: Store>(
+    pub async fn change<S: Store, E: From<QueryError>>(
         &self,
         store: &S,
         now_micros: i64,
-        compute: impl FnOnce(&Catalogue, &Setting) -> Result<Applied, QueryError>,
-    ) -> Result<Applied, QueryError> {
+        compute: impl FnOnce(&Catalogue, &Setting) -> Result<Applied, E>,
+    ) -> Result<Applied, E> {
         let _changing = self.changing.lock().await;
         let before = self.load().1;
         let setting = Setting { now_micros, data_center: self.data_center.clone() };
         let computed = Computed::new(compute(&before, &setting)?, &before, self.host_id)?;
-        self.publish(store, computed).await
+        Ok(self.publish(store, computed).await?)
     }
 
     /// The same, computed beside the shard: what a statement makes of a large catalogue takes long, and so does writing it out.
-    pub async fn change_aside<S: Store>(
+    pub async fn change_aside<S: Store, E: From<QueryError> + Send + 'static>(
         &self,
         store: &S,
         now_micros: i64,
-        compute: impl FnOnce(&Catalogue, &Setting) -> Result<Applied, QueryError> + Send + 'static,
-    ) -> Result<Applied, QueryError> {
+        compute: impl FnOnce(&Catalogue, &Setting) -> Result<Applied, E> + Send + 'static,
+    ) -> Result<Applied, E> {
         let _changing = self.changing.lock().await;
         let before = self.load().1;
         let setting = Setting { now_micros, data_center: self.data_center.clone() };
         let host_id = self.host_id;
-        let work = move || Computed::new(compute(&before, &setting)?, &before, host_id);
+        let work = move || Ok::<_, E>(Computed::new(compute(&before, &setting)?, &before, host_id)?);
         let computed = rt::aside(work).await?;
-        self.publish(store, computed).await
+        Ok(self.publish(store, computed).await?)
     }
 
     /// Stores a change and makes it visible. The caller holds the lock since before it was computed.
@@ -222,11 +223,7 @@ impl Computed {
         let after = &applied.catalogue;
         // The other half of the check at start: what is stored can be opened. A schema that passes every rule of its statement and
         // not this one is a fault of ours, and must be one now, not when the server is started the next time.
-        after.check().map_err(|what| {
-            QueryError::Store(store::StoreError::Invalid(format!(
-                "this change would make a schema that cannot be opened again: {what}"
-            )))
-        })?;
+        after.check().map_err(|what| JobFault::Unopenable { what: what.to_string() })?;
         let stored = match after == before {
             true => None,
             false => Some((after.to_json_of_node(Some(host_id)), table_configs(after)?)),

@@ -7,7 +7,6 @@
 pub mod builds;
 pub mod catalogue;
 pub mod check;
-mod error;
 pub mod grants;
 pub mod ids;
 pub mod jobs;
@@ -20,5 +19,4 @@ pub mod tenants;
 pub mod traffic;
 mod view;
 
-pub use error::query_error;
 pub use runtime::Runtime;

@@ -196,7 +196,7 @@ async fn run_shard(
 }
 
 impl Local {
-    fn prepare(&self, text: &str) -> Result<Rc<Prepared>, query::QueryError> {
+    fn prepare(&self, text: &str) -> Result<Rc<Prepared>, cql::CqlError> {
         let (version, catalogue) = self.dialect.catalogue();
         let known = self.prepared.borrow().get(text).cloned();
         if let Some(known) = known

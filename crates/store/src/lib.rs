@@ -8,6 +8,7 @@
 pub mod account;
 pub mod assemble;
 pub mod buckets;
+pub mod capability;
 pub mod commit;
 pub mod condition;
 pub mod constraint;
@@ -20,12 +21,15 @@ pub mod mirror;
 pub mod mutation;
 pub mod naive;
 pub mod read;
+pub mod refused;
+pub mod remote;
 pub mod spill;
 pub mod transaction;
 pub mod view;
 
 pub use account::{Account, Accounted, Work};
 pub use buckets::BucketsConfig;
+pub use capability::{Decided, NoPrompt, Promises, Prompt};
 pub use commit::{CasOutcome, CheckedPartition, Commit, ConditionalCommit, CurrentRow, PartitionCheck};
 pub use condition::{CellCondition, Element, RowCheck, RowPosition, Subject, TREE_DEPTH_MAX, Tree};
 pub use constraint::{Violation, check_rows};
@@ -37,6 +41,7 @@ pub use mirror::{Homes, MirrorConfig};
 pub use model::comparison::Comparison;
 pub use mutation::Mutation;
 pub use read::{Ahead, AheadMax, Flow, Partitions, Position, Read, ReadEnd, ReadOutcome, Sink, Slice};
+pub use refused::Refused;
 pub use spill::{Finer, SpillConfig};
 pub use transaction::{Decide, Horizon, Moment, Stamped, Transaction, WantedRow};
 pub use view::ViewConfig;
@@ -133,6 +138,24 @@ pub struct PartitionLimit {
 
 /// Executes reads and commits. One handle per shard; handles are not shared between threads.
 pub trait Store: 'static {
+    /// The short way, for stores that have it; [`NoPrompt`] for the others.
+    type Prompt: Prompt;
+
+    fn prompt(&self) -> Option<&Self::Prompt> {
+        None
+    }
+
+    /// The least that a store can promise: reads, commits and conditions.
+    fn promises(&self) -> Promises {
+        Promises {
+            transactions: false,
+            exclusive_work: false,
+            mirrors: false,
+            exact_limits: false,
+            answers: true,
+        }
+    }
+
     /// Delivers live, merged rows to the sink, in storage order (reversed inside partitions if asked).
     fn read(&self, read: &Read, sink: &mut dyn Sink)
     -> impl Future<Output = Result<ReadOutcome, StoreError>>;
@@ -165,7 +188,7 @@ pub trait Store: 'static {
         &self,
         _transaction: Transaction<D>,
     ) -> impl Future<Output = Result<D::Outcome, StoreError>> {
-        std::future::ready(Err(StoreError::Invalid("this store has no transactions".into())))
+        std::future::ready(Err(Refused::NoTransactions.into()))
     }
 
     /// Whether any partition is near or at its limit: then writers ask [`Store::crowding`].
@@ -211,12 +234,12 @@ pub trait Store: 'static {
         _stamped: Stamped,
         _work: impl AsyncFnOnce() -> Result<(T, Vec<Mutation>), E>,
     ) -> impl Future<Output = Result<T, E>> {
-        std::future::ready(Err(StoreError::Invalid("this store has no transactions".into()).into()))
+        std::future::ready(Err(StoreError::from(Refused::NoTransactions).into()))
     }
 
     /// How far transactions have got, for readers that must miss none of them.
     fn horizon(&self) -> impl Future<Output = Result<Horizon, StoreError>> {
-        std::future::ready(Err(StoreError::Invalid("this store has no transactions".into())))
+        std::future::ready(Err(Refused::NoTransactions.into()))
     }
 
     /// Makes exactly these tables exist, with these settings and incarnations, and `catalogue`

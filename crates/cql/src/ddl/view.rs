@@ -1,17 +1,17 @@
 //! CREATE MATERIALIZED VIEW, from the syntax tree to the schema's terms.
 
 use super::properties::properties;
+use crate::CqlError;
 use crate::bind::Scope;
 use crate::bind::expr::term_text;
 use crate::bind::restrictions::bind_view_where;
 use cql_syntax::ast::{CreateView, ExprKind, Ident, Relation, Selection, SortOrder, Subject, TableOption};
-use query::QueryError;
 use schema::{Catalogue, NewView, ViewRestriction, ViewTest};
 
 /// What is wrong with the statement whatever the catalogue holds.
-pub(super) fn check_text(create: &CreateView) -> Result<(), QueryError> {
+pub(super) fn check_text(create: &CreateView) -> Result<(), CqlError> {
     if create.options.iter().any(|option| matches!(option, TableOption::CompactStorage(_))) {
-        return Err(QueryError::Syntax(
+        return Err(CqlError::Syntax(
             "COMPACT STORAGE tables are not allowed starting with version 4.0".into(),
         ));
     }
@@ -23,7 +23,7 @@ pub(super) fn new_view(
     catalogue: &Catalogue,
     keyspace: &str,
     create: &CreateView,
-) -> Result<NewView, QueryError> {
+) -> Result<NewView, CqlError> {
     let names = |idents: &[Ident]| idents.iter().map(|name| name.as_str().to_string()).collect();
     let order = create.clustering_order();
     Ok(NewView {

@@ -1,6 +1,6 @@
 //! Findings at run time: the review's questions, asked of what was seen instead of what was declared.
 //!
-//! Each rule looks at numbers that are counted anyway and says one sentence, what to do, and how sure it is. Whoever calls remembers
+//! Each rule looks at numbers that are counted anyway and says one sentence, what to do, and how sure it is. The caller remembers
 //! since when a finding holds; nothing is remembered here.
 
 use super::cells::*;

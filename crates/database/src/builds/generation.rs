@@ -10,6 +10,7 @@ use model::key::{KIND_ROW, PartitionKey};
 use model::row::{Cell, CellState, RowView};
 use query::QueryError;
 use query::buckets::{Bucket, Moved};
+use query::fault::JobFault;
 use schema::Table;
 use std::sync::Arc;
 use store::view::NOTHING_EXPIRED;
@@ -136,10 +137,7 @@ impl<S: Store> Pair<'_, S> {
 }
 
 fn differs(key: &PartitionKey) -> QueryError {
-    QueryError::Invalid(format!(
-        "a row of the partition 0x{} is not the same in the new buckets; the table stays as it is",
-        key.bytes().iter().map(|byte| format!("{byte:02x}")).collect::<String>()
-    ))
+    JobFault::Differs { key: key.bytes().to_vec() }.into()
 }
 
 fn all(table: TableId, after: Option<Position>) -> Read {

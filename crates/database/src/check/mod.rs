@@ -20,6 +20,7 @@ use crate::catalogue::SharedCatalogue;
 use crate::jobs::{Job, Kind, State, Subject};
 use model::key::PartitionKey;
 use query::QueryError;
+use query::fault::JobFault;
 use schema::{Catalogue, Table};
 use std::sync::Arc;
 use store::Store;
@@ -95,7 +96,7 @@ impl<S: Store> Check<'_, S> {
     }
 
     fn gone(&self) -> QueryError {
-        QueryError::Invalid(format!("{} was dropped while it was checked", self.job.subject.target))
+        JobFault::Dropped { target: self.job.subject.target.to_string() }.into()
     }
 
     /// Between two pages: waits while the job is paused, and as long as it must.
@@ -105,7 +106,7 @@ impl<S: Store> Check<'_, S> {
         tokio::task::yield_now().await;
         match self.job.may_go_on().await {
             true => Ok(()),
-            false => Err(QueryError::Invalid(format!("Job {} was cancelled", self.job.id))),
+            false => Err(JobFault::Cancelled { id: self.job.id.to_string() }.into()),
         }
     }
 }
@@ -135,13 +136,10 @@ pub async fn run<S: Store>(
     now_micros: i64,
     rows_per_second: Option<u32>,
 ) -> Result<Report, QueryError> {
-    let (base, id, is_view, is_built) = find(&shared.load().1, keyspace, name).ok_or_else(|| {
-        QueryError::Invalid(format!("There is no index, view or projection {keyspace}.{name}"))
-    })?;
+    let (base, id, is_view, is_built) = find(&shared.load().1, keyspace, name)
+        .ok_or_else(|| JobFault::NoCopy { keyspace: keyspace.to_string(), name: name.to_string() })?;
     if !is_built {
-        return Err(QueryError::Invalid(format!(
-            "{keyspace}.{name} is not built yet, so there is nothing to compare; system_views.jobs shows how far it is"
-        )));
+        return Err(JobFault::NotBuilt { keyspace: keyspace.to_string(), name: name.to_string() }.into());
     }
     let kind = if repair { Kind::Repair } else { Kind::Check };
     let job = shared.jobs().begin(Subject {
@@ -181,7 +179,7 @@ pub async fn run<S: Store>(
             Ok(check.report)
         }
         Err(error) => {
-            job.end(State::Failed, Some(error.to_string()));
+            job.end(State::Failed, Some(error.clone()));
             Err(error)
         }
     }

@@ -94,7 +94,7 @@ fn pair<S: Store>(check: &Check<'_, S>) -> Result<Pair, QueryError> {
     let base = check.base(&catalogue)?;
     let place = catalogue.keyspace(&check.keyspace).ok_or_else(|| check.gone())?;
     let view = place.views_of(&base).find(|view| view.id == check.id).cloned().ok_or_else(|| check.gone())?;
-    let config = view::config(&base, &view).map_err(QueryError::Invalid)?;
+    let config = view::config(&base, &view).map_err(|why| view::unkeepable(&view, why))?;
     Ok(Pair { base, view, config })
 }
 

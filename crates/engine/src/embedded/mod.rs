@@ -19,7 +19,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use store::{
     Ahead, AheadMax, CasOutcome, Commit, ConditionalCommit, Decide, Horizon, Mutation, PartitionLimit,
-    Partitions, Read, ReadEnd, ReadOutcome, Sink, Stamped, Store, StoreError, TableConfig, TableId,
+    Partitions, Read, ReadEnd, ReadOutcome, Refused, Sink, Stamped, Store, StoreError, TableConfig, TableId,
     Transaction,
 };
 use tokio::sync::oneshot;
@@ -81,7 +81,7 @@ impl EmbeddedStore {
 
     async fn read_range(&self, read: &Read, sink: &mut dyn Sink) -> Result<ReadOutcome, StoreError> {
         let Partitions::Range { start, end } = &read.partitions else {
-            return Err(StoreError::Invalid("not a range read".into()));
+            return Err(Refused::NotARange.into());
         };
         let shards = self.shards() as u32;
         let resume = read.after.as_ref().map_or(0, |after| after.key.token().shard(shards));
@@ -114,6 +114,23 @@ impl EmbeddedStore {
 }
 
 impl Store for EmbeddedStore {
+    type Prompt = EmbeddedStore;
+
+    #[inline]
+    fn prompt(&self) -> Option<&EmbeddedStore> {
+        Some(self)
+    }
+
+    fn promises(&self) -> store::Promises {
+        store::Promises {
+            transactions: true,
+            exclusive_work: true,
+            mirrors: true,
+            exact_limits: true,
+            answers: true,
+        }
+    }
+
     async fn read(&self, read: &Read, sink: &mut dyn Sink) -> Result<ReadOutcome, StoreError> {
         match &read.partitions {
             Partitions::One(key) => self.read_on(self.shard.owner_of(key), read, sink).await,
@@ -196,7 +213,7 @@ impl Store for EmbeddedStore {
 
     async fn transact<D: Decide>(&self, transaction: Transaction<D>) -> Result<D::Outcome, StoreError> {
         let Some(first) = transaction.rows.first() else {
-            return Err(StoreError::Invalid("a transaction without rows".into()));
+            return Err(Refused::RowsOfTransaction { most: crate::shard::transactions::ROWS_MAX }.into());
         };
         let owner = self.shard.owner_of(&first.key);
         let local = owner == self.shard.index;

@@ -9,7 +9,7 @@ use std::future::Future;
 use std::pin::Pin as Pinned;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
-use store::{Mutation, StoreError};
+use store::{Mutation, Refused, StoreError};
 use tokio::sync::oneshot;
 
 #[derive(Default)]
@@ -241,9 +241,7 @@ impl Shard {
                 self.shared.metrics.commits_overloaded.add(1);
                 StoreError::Overloaded(reason)
             }
-            SubmitError::TooLarge { bytes, limit } => {
-                StoreError::Invalid(format!("the mutations are {bytes} bytes together; the limit is {limit}"))
-            }
+            SubmitError::TooLarge { bytes, limit } => Refused::CommitTooLarge { bytes, limit }.into(),
             SubmitError::Failed(reason) => StoreError::ReadOnly { reason },
         }
     }

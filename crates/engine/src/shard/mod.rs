@@ -26,7 +26,7 @@ mod sizes;
 mod spill;
 mod table_map;
 mod tables;
-mod transactions;
+pub mod transactions;
 mod views;
 
 pub(crate) use begin::Decided;

@@ -10,6 +10,7 @@ use super::merge::{Bounds, Merged, Places, Stream, set_of};
 use super::paging::{PagingState, malformed};
 use crate::buckets::{Bucket, Pruned, Reading, Walk, partitions_of, prune};
 use crate::error::QueryError;
+use crate::fault::BucketFault;
 use crate::restrict::PartitionSet;
 use model::key::PartitionKey;
 use rt::turn::give_way;
@@ -67,14 +68,11 @@ fn pruned<S: Store, T: Store>(scan: &Scan<'_, '_, S, T>, bucketing: &Bucketing) 
 }
 
 fn not_bucketed() -> QueryError {
-    QueryError::invalid("The table has no buckets")
+    BucketFault::NotBucketed.into()
 }
 
 fn too_many(found: usize, most: usize) -> QueryError {
-    QueryError::invalid(format!(
-        "The statement would read {found} partitions, at most {most} are possible: restrict the column that the buckets are made \
-         of, or the clustering columns before it"
-    ))
+    BucketFault::TooManyPartitions { found, most }.into()
 }
 
 /// Whether the order of the rows is from the newest time bucket to the oldest.

@@ -10,6 +10,7 @@ use crate::buckets::{Bucket, Reading, entity_key, entity_of, may_be_in, partitio
 use crate::context::{Context, Request};
 use crate::error::QueryError;
 use crate::expr::{Evaluated, Expr};
+use crate::fault::{BucketFault, ConditionFault, KeyFault};
 use crate::key;
 use crate::restrict::{PartitionRestriction, Restrictions};
 use crate::tenant;
@@ -68,11 +69,10 @@ impl<'a> Builder<'a, '_> {
             Keys::Where(restrictions) => match restrictions.entities(self.request, self.ids)? {
                 None => self.named(plan, bucketing, restrictions),
                 Some(_) if plan.spans_buckets() => {
-                    let partitions = self.partitions.map(<[PartitionKey]>::to_vec).ok_or_else(|| {
-                        QueryError::invalid(
-                            "A deletion over several buckets cannot be part of a conditional batch",
-                        )
-                    })?;
+                    let partitions = self
+                        .partitions
+                        .map(<[PartitionKey]>::to_vec)
+                        .ok_or(ConditionFault::SeveralBuckets)?;
                     Ok(Targets { partitions, rows: self.rows(plan)?, further: Vec::new() })
                 }
                 Some(entities) => {
@@ -127,7 +127,7 @@ impl<'a> Builder<'a, '_> {
         let rows = self.rows(plan)?;
         if let (RowTargets::Rows(rows), true) = (&rows, plan.kind != WriteKind::Delete) {
             for partition in &mut partitions {
-                let malformed = || QueryError::invalid("Malformed partition key");
+                let malformed = || QueryError::from(KeyFault::MalformedPartition);
                 let given = Bucket::of_key(bucketing, partition).ok_or_else(malformed)?.1;
                 for row in rows {
                     let own = Bucket::of_row(&plan.table, bucketing, row)?;
@@ -191,13 +191,13 @@ impl<'a> Builder<'a, '_> {
         match (bucket.time, oldest) {
             (Some(time), Some(oldest)) if time < oldest => {
                 let show = |millis: i64| format_literal(&DataType::Timestamp, Some(&millis.to_be_bytes()));
-                Err(QueryError::invalid(format!(
-                    "The row belongs to the bucket {} of {}.{}, which is kept no longer: its retention ends at {}",
-                    show(time),
-                    plan.table.keyspace,
-                    plan.table.name,
-                    show(oldest)
-                )))
+                Err(BucketFault::Expired {
+                    keyspace: plan.table.keyspace.to_string(),
+                    table: plan.table.name.to_string(),
+                    bucket: show(time),
+                    oldest: show(oldest),
+                }
+                .into())
             }
             _ => Ok(()),
         }
@@ -205,9 +205,10 @@ impl<'a> Builder<'a, '_> {
 }
 
 fn wrong_bucket(column: &str, data_type: &DataType, given: &[u8], own: &[u8]) -> QueryError {
-    QueryError::invalid(format!(
-        "{column} is {}, but the row belongs to {}. Leave {column} out: it is computed",
-        format_literal(data_type, Some(given)),
-        format_literal(data_type, Some(own))
-    ))
+    BucketFault::OtherBucket {
+        column: column.to_string(),
+        given: format_literal(data_type, Some(given)),
+        own: format_literal(data_type, Some(own)),
+    }
+    .into()
 }

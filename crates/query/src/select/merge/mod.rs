@@ -17,6 +17,7 @@ use super::execute::{KEYS_PER_TURN, Scan};
 use super::paging::{MergeState, PagingState, malformed};
 use crate::context::too_large;
 use crate::error::QueryError;
+use crate::fault::ReadFault;
 use crate::spec::Rows;
 use bounds::ordered_prefix;
 use model::key::PartitionKey;
@@ -267,10 +268,7 @@ impl<'m, 'a, 'r, S: Store, T: Store> Merge<'m, 'a, 'r, S, T> {
         self.waiting += stream.fill(self.scan, &mut self.bounds, fetch).await?;
         if self.waiting > self.waiting_max {
             let (streams, bytes_max) = (self.streams.len(), self.waiting_max);
-            return Err(QueryError::invalid(format!(
-                "ORDER BY over {streams} partitions has to hold more than {bytes_max} bytes of rows. Name fewer partitions in \
-                 the IN relation"
-            )));
+            return Err(ReadFault::SortTooLarge { streams, bytes_max }.into());
         }
         self.held.hold(self.waiting + self.ahead)?;
         if let Some((clustering, _)) = stream.rows.front() {

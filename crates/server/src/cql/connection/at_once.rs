@@ -13,15 +13,16 @@ use crate::cql::errors::Attempt;
 use crate::cql::statements::Statement;
 use crate::metrics::Operation;
 use crate::shard::Shard;
+use cql::CqlError;
 use cql::immediate::{Write, decided};
 use cql::prepared::Plan;
 use cql::session::{Answer, Response, Session};
 use cql_wire::{Batch, BatchQuery, Envelope, Opcode, QueryParams, Request, flags};
 use query::write::BatchPlan;
-use query::{Bound, QueryError, Values};
+use query::{Bound, Values};
 use std::rc::Rc;
 use std::time::Instant;
-use store::{Commit, ConditionalCommit, Store, StoreError};
+use store::{Commit, ConditionalCommit, Prompt, Store, StoreError};
 
 /// Bound values kept on the stack; statements with more have them on the heap.
 const VALUES_INLINE: usize = 16;
@@ -260,7 +261,7 @@ impl Asked<'_> {
         session: &Session,
         statement: &Statement,
         mut request: query::Request<'_>,
-    ) -> Option<Result<Answer, QueryError>> {
+    ) -> Option<Result<Answer, CqlError>> {
         let dialect = &self.shard.dialect;
         let large = statement.large.get();
         let room = if large { self.shard.answers().page_now(&self.peer.quota) } else { None };
@@ -278,7 +279,7 @@ impl Asked<'_> {
     /// Gives a write to the store.
     fn begin(
         &self,
-        write: Option<Result<Write, QueryError>>,
+        write: Option<Result<Write, CqlError>>,
         operation: Operation,
         attempt: Attempt,
         counted: Counted,
@@ -433,12 +434,12 @@ impl Asked<'_> {
     fn failed(
         &self,
         operation: Operation,
-        error: QueryError,
+        error: CqlError,
         attempt: Attempt,
         counted: &Counted,
     ) -> AtOnce<'static> {
         // Its rows may have moved to another generation of the table: the long way looks again.
-        if matches!(error, QueryError::Store(StoreError::UnknownTable(_))) {
+        if matches!(error, CqlError::Store(StoreError::UnknownTable(_))) {
             return AtOnce::NotYet;
         }
         counted.statements().iter().for_each(|statement| statement.failed(error.is_overload()));
