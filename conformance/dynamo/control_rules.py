@@ -146,6 +146,7 @@ OWN_TEXTS = "Local's control plane has its own texts (section 8)"
 INVALID = r"^ValidationException: One or more parameter values were invalid: "
 # Operation, what Local says, what Partita says, and why. Errors about members are not here: constraints.py holds them against the request.
 TEXTS = [
+    ("UpdateTable", r"^ResourceNotFoundException: Requested resource not found$", r"throughput for the table will not change", "throughput is judged before indexes are looked for (2.3)"),
     ("UpdateTable", r"Index is being created", r"Attempting to create an index which already exists", "Local is not ready with the index that is there"),
     (None, ABSENT, r"^ResourceNotFoundException: Requested resource not found: Table: .* not found$", OWN_TEXTS),
     (None, ABSENT, r"^ValidationException: ", "what is wrong with the request is told before the table is looked for (1.2)"),
