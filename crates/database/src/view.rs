@@ -10,16 +10,28 @@ pub fn configs(catalogue: &Catalogue, base: &Table) -> Result<Vec<ViewConfig>, Q
     let Some(keyspace) = catalogue.keyspace(&base.keyspace) else { return Ok(Vec::new()) };
     let enabled = |table: &&Arc<Table>| table.view.as_ref().is_some_and(|view| view.disabled.is_none());
     let config = |view: &Arc<Table>| {
-        config(base, view).map_err(|fault| {
+        configs_of(base, view).map_err(|fault| {
             let (keyspace, name) = (&view.keyspace, &view.name);
             QueryError::Invalid(format!("The materialized view {keyspace}.{name} cannot be kept: {fault}"))
         })
     };
-    keyspace.views_of(base).filter(enabled).map(config).collect()
+    let configs: Vec<Vec<ViewConfig>> =
+        keyspace.views_of(base).filter(enabled).map(config).collect::<Result<_, QueryError>>()?;
+    Ok(configs.into_iter().flatten().collect())
 }
 
-/// How the store keeps one view in step with its base. The error says why nobody could.
-pub fn config(base: &Table, view: &Table) -> Result<ViewConfig, String> {
+/// How the store keeps one view in step with its base: one of these, or one per list of members if it has totals. The error says
+/// why nobody could.
+pub fn configs_of(base: &Table, view: &Table) -> Result<Vec<ViewConfig>, String> {
+    let conditions = conditions(base, view)?;
+    let configs = match view.totals() {
+        Some(_) => query::view::member_configs(base, view, &conditions),
+        None => query::view::config(base, view, conditions).map(|config| vec![config]),
+    };
+    configs.ok_or_else(|| "its table lacks a column of its key".into())
+}
+
+fn conditions(base: &Table, view: &Table) -> Result<Vec<ViewCondition>, String> {
     let mut conditions = Vec::new();
     for restriction in view.view.iter().flat_map(|definition| &definition.restrictions) {
         let text = restriction.text();
@@ -43,7 +55,7 @@ pub fn config(base: &Table, view: &Table) -> Result<ViewConfig, String> {
             });
         }
     }
-    query::view::config(base, view, conditions).ok_or_else(|| "its table lacks a column of its key".into())
+    Ok(conditions)
 }
 
 /// The catalogue with every view disabled that cannot be kept in step with its base, so that it keeps nothing else from being
@@ -53,7 +65,7 @@ pub fn disable_damaged(mut catalogue: Catalogue) -> Catalogue {
         let damaged = |view: &Arc<Table>| {
             let definition = view.view.as_ref().filter(|definition| definition.disabled.is_none())?;
             let fault = match keyspace.table(&definition.base) {
-                Some(base) => config(base, view).err()?,
+                Some(base) => configs_of(base, view).err()?,
                 None => "its table is gone".to_string(),
             };
             Some((view.name.clone(), fault))

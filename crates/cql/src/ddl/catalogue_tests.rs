@@ -141,6 +141,7 @@ fn table_options_reach_the_store() {
         limit: None,
         buckets: None,
         mirror: None,
+        groups: None,
     };
     assert_eq!(config, expected);
 }

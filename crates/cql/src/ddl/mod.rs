@@ -21,6 +21,8 @@ mod review;
 mod table;
 #[cfg(test)]
 pub(crate) mod tests;
+#[cfg(test)]
+mod totals_tests;
 mod view;
 
 pub use database::query_error;

@@ -11,7 +11,7 @@ use store::{Commit, Mutation, Store, TableId};
 
 impl World {
     /// The only row of an answer, as numbers.
-    fn numbers(&self, text: &str) -> Vec<i64> {
+    pub(super) fn numbers(&self, text: &str) -> Vec<i64> {
         let Response::Rows(rows) = self.run(text).response else { panic!("{text}") };
         assert_eq!(rows.count, 1, "{text}");
         let mut body = &rows.body[..];
@@ -27,22 +27,22 @@ impl World {
     }
 
     /// Missing, extra, stale and repaired.
-    fn check(&self, text: &str) -> [i64; 4] {
+    pub(super) fn check(&self, text: &str) -> [i64; 4] {
         self.numbers(text)[..4].try_into().unwrap()
     }
 
-    fn refusal(&self, text: &str) -> String {
+    pub(super) fn refusal(&self, text: &str) -> String {
         super::tests::block_on(self.execute(text)).unwrap_err().to_string()
     }
 
-    fn id(&self, name: &str) -> u32 {
+    pub(super) fn id(&self, name: &str) -> u32 {
         let (_, catalogue) = self.dialect.shared.load();
         let place = catalogue.keyspace("k").unwrap();
         place.index(name).map_or_else(|| place.table(name).unwrap().id, |(_, index)| index.id)
     }
 
     /// Writes behind the back of whoever keeps copies in step.
-    fn damage(&self, mutation: Mutation) {
+    pub(super) fn damage(&self, mutation: Mutation) {
         let commit = Commit { mutations: vec![mutation], now_seconds: 1 };
         super::tests::block_on(self.store.inner.commit(commit)).unwrap();
     }

@@ -112,7 +112,7 @@ impl Build {
         }
         let view = catalogue.keyspace(&self.keyspace)?.views_of(table).find(|view| view.id == self.id)?;
         // The same was asked when the store was told of the view, and it could be answered.
-        Some((table, Target::View(view::config(table, view).ok()?)))
+        Some((table, Target::View(view::configs_of(table, view).ok()?)))
     }
 }
 
@@ -126,7 +126,8 @@ impl Build {
 /// What is filled.
 enum Target {
     Index(IndexConfig),
-    View(ViewConfig),
+    /// One view, or the lists of members of a projection with totals.
+    View(Vec<ViewConfig>),
     /// The same table with other buckets.
     Generation(Arc<Table>),
 }
@@ -136,7 +137,7 @@ impl Target {
     fn mutations(&self, rows: &Mutation, now_seconds: u32) -> Vec<Mutation> {
         match self {
             Target::Index(index) => additions(std::slice::from_ref(index), rows),
-            Target::View(view) => view.built_from(rows, now_seconds),
+            Target::View(views) => views.iter().flat_map(|view| view.built_from(rows, now_seconds)).collect(),
             Target::Generation(table) => generation::touching(table, rows, now_seconds).into_iter().collect(),
         }
     }

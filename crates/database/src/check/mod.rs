@@ -12,6 +12,7 @@
 mod index;
 mod keep;
 mod rows;
+mod totals;
 mod view;
 
 pub use keep::{Schedule, keep_checked};

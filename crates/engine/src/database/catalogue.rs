@@ -140,6 +140,7 @@ fn stored(tables: &[TableConfig]) -> Vec<TableConfig> {
         limit: None,
         buckets: None,
         mirror: None,
+        groups: None,
         ..table.clone()
     };
     tables.iter().map(bare).collect()
@@ -191,6 +192,7 @@ fn take_table(body: &mut &[u8]) -> Option<TableConfig> {
         limit: None,
         buckets: None,
         mirror: None,
+        groups: None,
     })
 }
 

@@ -10,6 +10,7 @@ use crate::condition::{RowCheck, RowPosition};
 use crate::constraint::check_rows;
 use crate::deferred::Deferred;
 use crate::error::StoreError;
+use crate::groups::GroupsConfig;
 use crate::index::{self, IndexConfig};
 use crate::mirror::{Images, MirrorConfig};
 use crate::mutation::Mutation;
@@ -23,11 +24,13 @@ use model::merge::RowMerger;
 use model::row::{RowView, RowWriter};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 #[cfg(test)]
 mod tests;
+mod totals;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Partition {
     deletion: Option<Deletion>,
     /// Every range deletion ever made, in order of arrival.
@@ -36,13 +39,14 @@ struct Partition {
     rows: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Table {
     incarnation: u32,
     indexes: Vec<IndexConfig>,
     views: Vec<ViewConfig>,
     buckets: Option<BucketsConfig>,
     mirror: Option<MirrorConfig>,
+    groups: Option<Arc<GroupsConfig>>,
     partitions: BTreeMap<PartitionKey, Partition>,
 }
 
@@ -98,6 +102,16 @@ impl NaiveStore {
     /// Applies one mutation, with what it does to the indexes of its table; operations that need the current value are
     /// resolved first.
     pub fn apply(&self, mutation: &Mutation, now_seconds: u32) -> Result<(), StoreError> {
+        // Totals may refuse a commit when its rows are there already.
+        let kept = self.is_totalled(mutation.table).then(|| self.tables.borrow().clone());
+        let outcome = self.apply_all(mutation, now_seconds);
+        if let (Err(_), Some(kept)) = (&outcome, kept) {
+            *self.tables.borrow_mut() = kept;
+        }
+        outcome
+    }
+
+    fn apply_all(&self, mutation: &Mutation, now_seconds: u32) -> Result<(), StoreError> {
         let mut mutation = mutation.clone();
         let mut resolved = Vec::new();
         let (checks, operations): (Vec<Deferred>, Vec<Deferred>) =
@@ -136,7 +150,10 @@ impl NaiveStore {
         std::iter::once(&mutation).chain(&entries).try_for_each(|mutation| self.put(mutation))?;
         let copies = self.mirror_delta(&mutation, &before)?;
         let views = self.view_delta(&mutation, &before, now_seconds);
-        views.iter().chain(&copies).try_for_each(|mutation| self.put(mutation))
+        copies.iter().try_for_each(|mutation| self.put(mutation))?;
+        // Members have totals of their own, which are made of all that a group's partition gets.
+        together(views).iter().try_for_each(|mutation| self.apply(mutation, now_seconds))?;
+        self.total(&mutation, &before, now_seconds)
     }
 
     /// The entry of a bucket, with every write of it.
@@ -147,7 +164,8 @@ impl NaiveStore {
     /// Every row of the partition, if its table has views or a mirror.
     fn base_rows(&self, mutation: &Mutation) -> BTreeMap<Vec<u8>, Vec<u8>> {
         let tables = self.tables.borrow();
-        let followed = |table: &&Table| !table.views.is_empty() || table.mirror.is_some();
+        let followed =
+            |table: &&Table| !table.views.is_empty() || table.mirror.is_some() || table.groups.is_some();
         let table = tables.get(&mutation.table).filter(followed);
         let partition = table.and_then(|table| table.partitions.get(&mutation.key));
         let row = |clustering: &Vec<u8>| {
@@ -274,6 +292,18 @@ impl NaiveStore {
     }
 }
 
+/// One mutation per partition.
+fn together(mutations: Vec<Mutation>) -> Vec<Mutation> {
+    let mut by_partition: BTreeMap<(TableId, PartitionKey), Mutation> = BTreeMap::new();
+    for mutation in mutations {
+        match by_partition.get_mut(&(mutation.table, mutation.key.clone())) {
+            Some(known) => known.extend(mutation),
+            None => drop(by_partition.insert((mutation.table, mutation.key.clone()), mutation)),
+        }
+    }
+    by_partition.into_values().collect()
+}
+
 fn wanted(read: &Read, key: &PartitionKey) -> bool {
     let inside = match &read.partitions {
         Partitions::One(one) => one == key,
@@ -389,7 +419,9 @@ impl Store for NaiveStore {
     }
 
     async fn commit(&self, commit: Commit) -> Result<(), StoreError> {
-        commit.mutations.iter().try_for_each(|m| self.apply(m, commit.now_seconds))
+        let (members, others): (Vec<Mutation>, Vec<Mutation>) =
+            commit.mutations.into_iter().partition(|m| self.has_groups(m.table));
+        others.iter().chain(&together(members)).try_for_each(|m| self.apply(m, commit.now_seconds))
     }
 
     async fn commit_if(&self, mut commit: ConditionalCommit) -> Result<CasOutcome, StoreError> {
@@ -461,6 +493,7 @@ impl Store for NaiveStore {
             table.views = config.views;
             table.buckets = config.buckets;
             table.mirror = config.mirror;
+            table.groups = config.groups;
         }
         *self.catalogue.borrow_mut() = Some(catalogue);
         Ok(())
