@@ -429,8 +429,19 @@ impl RowWriter {
     #[inline]
     pub fn cell(&mut self, cell: &Cell<'_>) {
         debug_assert!(cell.column >= self.column, "cells must be in column order");
-        vint::put(&mut self.body, (cell.column - self.column) as u64);
+        let distance = cell.column - self.column;
         self.column = cell.column;
+        // What nearly every cell is: live for ever, as old as its row, and short.
+        if let Cell { path: None, timestamp, state: CellState::Live(value), .. } = *cell
+            && timestamp == self.base
+            && (distance as u64 | value.len() as u64) < 0x80
+        {
+            self.body.reserve(3 + value.len());
+            self.body.extend_from_slice(&[distance as u8, 0, value.len() as u8]);
+            self.body.extend_from_slice(value);
+            return;
+        }
+        vint::put(&mut self.body, distance as u64);
         let mut flags = if cell.timestamp == self.base { 0 } else { OWN_TIMESTAMP };
         flags |= if cell.path.is_some() { PATH } else { 0 };
         flags |= match cell.state {

@@ -2,7 +2,7 @@
 
 use super::{Shard, TableSeed, TableState};
 use crate::table::Table;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 use store::{TableConfig, TableId};
@@ -14,12 +14,10 @@ impl Shard {
         let mut dropped: Vec<TableState> = Vec::new();
         {
             let mut tables = self.tables.borrow_mut();
-            for (id, state) in tables.iter() {
-                let kept = configs.iter().any(|c| c.id == *id && c.incarnation == state.config.incarnation);
-                if !kept {
-                    gone.insert(*id);
-                }
-            }
+            let wanted: BTreeMap<TableId, u32> = configs.iter().map(|c| (c.id, c.incarnation)).collect();
+            let of_none =
+                |(id, state): &(&TableId, &TableState)| wanted.get(*id) != Some(&state.config.incarnation);
+            gone.extend(tables.iter().filter(of_none).map(|(id, _)| *id));
             dropped.extend(gone.iter().filter_map(|id| tables.remove(id)));
             for config in configs {
                 match tables.get_mut(&config.id) {

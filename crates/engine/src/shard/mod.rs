@@ -23,6 +23,7 @@ mod projections;
 mod reads;
 mod room;
 mod sizes;
+mod table_map;
 mod tables;
 mod transactions;
 mod views;
@@ -42,12 +43,12 @@ use observe::Growth;
 use room::Room;
 use rt::Inbox;
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use store::{StoreError, TableConfig, TableId};
+use table_map::TableMap;
 use tokio::sync::oneshot;
 
 /// Work that one shard sends to another; runs on the receiving shard's thread.
@@ -67,7 +68,7 @@ pub(crate) struct Seed {
 pub(crate) struct Shard {
     pub index: usize,
     pub shared: Arc<Shared>,
-    tables: RefCell<BTreeMap<TableId, TableState>>,
+    tables: RefCell<TableMap>,
     /// Some table has an index or a view.
     any_projection: Cell<bool>,
     /// Partitions of bucketed tables whose buckets are recorded.

@@ -67,7 +67,7 @@ impl Shard {
         mutations.retain(|mutation| mutation.touched.is_none() || !mutation.encoded().is_empty());
         {
             let tables = self.tables.borrow();
-            mutations.extend(all.into_iter().filter(|mutation| tables.contains_key(&mutation.table)));
+            mutations.extend(all.into_iter().filter(|mutation| tables.get(&mutation.table).is_some()));
         }
         match mutations.iter().any(|mutation| self.has_groups(mutation.table)) {
             true => Ok(highest.max(self.total(mutations, holds, now_seconds).await?)),

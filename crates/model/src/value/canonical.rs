@@ -109,6 +109,28 @@ mod tests {
         n.to_be_bytes().to_vec()
     }
 
+    /// What is let through at a glance is what the long way lets through unchanged.
+    #[test]
+    fn plain_values_are_canonical() {
+        use DataType::*;
+        let texts: [&[u8]; 6] =
+            [b"", b"plain", "\u{e9}\u{1f600}".as_bytes(), &[0xff], &[0xc3], &[0xed, 0xa0, 0x80]];
+        let lengths: Vec<Vec<u8>> = (0..20).map(|len| vec![0x91; len]).collect();
+        let bytes: Vec<&[u8]> = texts.into_iter().chain(lengths.iter().map(Vec::as_slice)).collect();
+        let at_a_glance = [Blob, Text, Int, Float, Date, BigInt, Counter, Timestamp, Double, Time, Uuid];
+        let never = [Ascii, TimeUuid, Boolean, TinyInt, VarInt, Decimal, Inet, Duration, DataType::set(Int)];
+        for (data_type, expected) in
+            at_a_glance.iter().map(|t| (t, true)).chain(never.iter().map(|t| (t, false)))
+        {
+            let plain: Vec<_> = bytes.iter().filter(|b| crate::value::is_plain_value(data_type, b)).collect();
+            assert_eq!(!plain.is_empty(), expected, "{data_type:?}");
+            for bytes in plain {
+                let form = canonical(data_type, bytes);
+                assert!(matches!(form, Ok(Cow::Borrowed(same)) if same == *bytes), "{data_type:?}");
+            }
+        }
+    }
+
     #[test]
     fn nested_sets_are_sorted() {
         let inner = DataType::set(DataType::Int).freeze();

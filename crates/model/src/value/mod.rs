@@ -27,4 +27,4 @@ pub use compare::{compare, from_ordered_f32, from_ordered_f64, ordered_f32, orde
 pub use error::ValueError;
 pub use typed::Value;
 pub(crate) use validate::hex;
-pub use validate::{ITEMS_MAX, validate};
+pub use validate::{ITEMS_MAX, is_plain_value, validate};

@@ -62,6 +62,21 @@ pub fn validate(data_type: &DataType, bytes: &[u8]) -> Result<(), ValueError> {
     }
 }
 
+/// Whether the bytes are seen to be a value of the type, in its one form, at a glance: what nearly every bound value is.
+/// `false` says nothing; ask [`validate`] and [`super::canonical`] then.
+#[inline]
+pub fn is_plain_value(data_type: &DataType, bytes: &[u8]) -> bool {
+    let len = match data_type {
+        DataType::Blob => return true,
+        DataType::Text => return std::str::from_utf8(bytes).is_ok(),
+        DataType::Int | DataType::Float | DataType::Date => 4,
+        DataType::BigInt | DataType::Counter | DataType::Timestamp | DataType::Double | DataType::Time => 8,
+        DataType::Uuid => 16,
+        _ => return false,
+    };
+    bytes.len() == len
+}
+
 fn sized(ok: bool, expectation: &str, len: usize) -> Result<(), ValueError> {
     if ok { Ok(()) } else { invalid!("{expectation} ({len})") }
 }

@@ -12,8 +12,9 @@ mod tests;
 use crate::context::{Ids, Request};
 use crate::error::QueryError;
 use crate::function::Function;
-use crate::values::Values;
+use crate::values::{Bound, Values};
 use model::types::DataType;
+use model::value::is_plain_value;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -113,8 +114,15 @@ impl Expr {
         Expr::new(data_type, Node::Null)
     }
 
-    /// Evaluates a term.
+    /// Evaluates a term. Most are markers of simple types: those are not worth a call.
+    #[inline]
     pub fn evaluate<'v>(&'v self, request: &Request<'v>, ids: &dyn Ids) -> Result<Evaluated<'v>, QueryError> {
+        if let Node::Marker(index) = self.node
+            && let Bound::Value(bytes) = request.values.get(index as usize)
+            && is_plain_value(&self.data_type, bytes)
+        {
+            return Ok(Evaluated::Value(Cow::Borrowed(bytes)));
+        }
         self.evaluate_in(&Env::of_request(request, ids))
     }
 

@@ -91,8 +91,8 @@ async fn run<S: Store, T: Store>(
         }),
         None => None,
     };
-    let read = first_read(plan, slices, context);
-    let mut scan = Scan { limits: (limit, per_partition), ..Scan::new(plan, store, context, read) };
+    let read = first_read(plan, Partitions::all(), slices, context);
+    let mut scan = Scan::new(plan, store, context, (limit, per_partition), read);
     let partitions = match partitions {
         PartitionSet::Entities(entities) => match buckets::choose(&mut scan, entities, &state).await? {
             Chosen::Partitions(partitions) => partitions,
@@ -162,8 +162,8 @@ async fn one_partition<S: Store, T: Store>(
         held = context.held();
         held.hold(slices_bytes(&slices))?;
     }
-    let read = Read { partitions: Partitions::One(key), ..first_read(plan, slices, context) };
-    let mut scan = Scan { limits, ..Scan::new(plan, store, context, read) };
+    let read = first_read(plan, Partitions::One(key), slices, context);
+    let mut scan = Scan::new(plan, store, context, limits, read);
     let budget = scan.budget();
     let mut collector = Collector::new(plan, request, ids, budget, limits)?;
     let mut ended = scan.drive(&mut collector).await?;
@@ -172,7 +172,7 @@ async fn one_partition<S: Store, T: Store>(
         collector.stopped = None;
         ended = Ended::Complete;
     }
-    let rows = scan.page(collector, ended, budget)?;
+    let rows = scan.page(&mut collector, ended, budget)?;
     scan.warn_about_tombstones(rows.count);
     drop(held);
     Ok(rows)
@@ -186,10 +186,16 @@ fn slices_bytes(slices: &[Slice]) -> usize {
     slices.iter().map(|slice| size_of::<Slice>() + slice.start.len() + slice.end.len()).sum()
 }
 
-fn first_read<S: Store>(plan: &SelectPlan, slices: Vec<Slice>, context: &Context<'_, S>) -> Read {
+#[inline]
+fn first_read<S: Store>(
+    plan: &SelectPlan,
+    partitions: Partitions,
+    slices: Vec<Slice>,
+    context: &Context<'_, S>,
+) -> Read {
     Read {
         table: TableId(plan.table.id),
-        partitions: Partitions::all(),
+        partitions,
         slices,
         reverse: plan.reverse,
         statics: plan.layout.wants_statics || (plan.static_rows && plan.table.has_statics()),
@@ -227,8 +233,14 @@ pub enum Ended {
 }
 
 impl<'a, 'r, S: Store, T: Store> Scan<'a, 'r, S, T> {
-    fn new(plan: &'a SelectPlan, store: &'a T, context: &'a Context<'r, S>, read: Read) -> Self {
-        let limits = (None, None);
+    #[inline]
+    fn new(
+        plan: &'a SelectPlan,
+        store: &'a T,
+        context: &'a Context<'r, S>,
+        limits: (Option<u64>, Option<u64>),
+        read: Read,
+    ) -> Self {
         Scan { plan, store, context, limits, read, tombstones: 0, pauses: 0, places: 0, short_pages: true }
     }
 
@@ -283,13 +295,13 @@ impl<'a, 'r, S: Store, T: Store> Scan<'a, 'r, S, T> {
                 }
             };
         }
-        self.page(collector, ended, budget)
+        self.page(&mut collector, ended, budget)
     }
 
     /// What the collector has, as a page.
     fn page(
         &self,
-        mut collector: Collector<'_, '_>,
+        collector: &mut Collector<'_, '_>,
         ended: Ended,
         budget: PageBudget,
     ) -> Result<Rows, QueryError> {
@@ -313,7 +325,7 @@ impl<'a, 'r, S: Store, T: Store> Scan<'a, 'r, S, T> {
         Ok(Rows {
             columns: self.plan.columns.clone(),
             count: u32::try_from(collector.count).unwrap_or(u32::MAX),
-            body: collector.body,
+            body: std::mem::take(&mut collector.body),
             paging_state,
         })
     }

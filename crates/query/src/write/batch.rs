@@ -206,6 +206,7 @@ impl BatchPlan {
             });
         }
         let mut merged = Merged::with_capacity(self.statements.len());
+        let mut of_statement = Vec::with_capacity(1);
         for (place, (plan, mut targets)) in self.statements.iter().zip(partitions).enumerate() {
             let request = request(place);
             let builder = builder(ctx, &request, &room, batch_timestamp, place);
@@ -213,8 +214,8 @@ impl BatchPlan {
                 targets.rows = builder.rows(plan)?;
             }
             let stamp = builder.stamp(plan)?;
-            let mutations = builder.mutations(plan, targets, &stamp)?;
-            mutations.into_iter().filter(|mutation| !mutation.is_empty()).for_each(|m| merged.add(m));
+            builder.put_mutations(plan, targets, &stamp, &mut of_statement)?;
+            of_statement.drain(..).filter(|mutation| !mutation.is_empty()).for_each(|m| merged.add(m));
         }
         Ok(merged.mutations)
     }

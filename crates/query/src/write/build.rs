@@ -181,15 +181,27 @@ impl<'a> Builder<'a, '_> {
         targets: Targets,
         stamp: &Stamp,
     ) -> Result<Vec<Mutation>, QueryError> {
+        let mut out = Vec::with_capacity(targets.partitions.len());
+        self.put_mutations(plan, targets, stamp, &mut out)?;
+        Ok(out)
+    }
+
+    /// The same, behind those that are there already.
+    pub fn put_mutations(
+        &self,
+        plan: &'a WritePlan,
+        targets: Targets,
+        stamp: &Stamp,
+        out: &mut Vec<Mutation>,
+    ) -> Result<(), QueryError> {
         let table = TableId(plan.table.id);
         self.room.take_rows(plan, &targets)?;
         if plan.checked {
             self.check_keys(plan, &targets)?;
         }
         let Targets { partitions, rows, further } = targets;
-        let mut out = Vec::with_capacity(partitions.len());
         for targets in further {
-            out.extend(self.mutations(plan, targets, stamp)?);
+            self.put_mutations(plan, targets, stamp, out)?;
         }
         for key in partitions {
             let mut mutation = Mutation::new(table, key);
@@ -208,7 +220,7 @@ impl<'a> Builder<'a, '_> {
             tenant::wrote(&plan.table, &mutation, self.request);
             out.push(mutation);
         }
-        Ok(out)
+        Ok(())
     }
 
     /// Rows first, then statics: what is wrong with a row is told before what is wrong with a static column.
