@@ -84,6 +84,13 @@ pub enum Change {
         if_exists: bool,
         properties: Properties,
     },
+    /// One projection of a table takes the name and the place of another, which is dropped.
+    ReplaceView {
+        keyspace: String,
+        base: String,
+        old: String,
+        new: String,
+    },
     DropView {
         keyspace: String,
         name: String,

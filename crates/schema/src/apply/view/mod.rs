@@ -5,9 +5,12 @@
 
 mod definition;
 mod projection;
+mod replace;
 #[cfg(test)]
 mod tests;
 mod totals;
+
+pub(super) use replace::replace;
 
 use super::table_create::{check_name, table_uuid};
 use super::{changed, existing_keyspace, foreign, guard, unchanged, with_table};
