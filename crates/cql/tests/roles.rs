@@ -432,7 +432,9 @@ fn reading_can_be_granted_on_a_projection_alone() {
     // The permission goes with the projection, and does not come back with another of its name.
     bench.log_in(Some("cassandra"));
     bench.run("DROP PROJECTION k.p").unwrap();
-    bench.run("CREATE PROJECTION k.p ON k.t AS SELECT secret PRIMARY KEY (owner, id) WITH wait = true").unwrap();
+    bench
+        .run("CREATE PROJECTION k.p ON k.t AS SELECT secret PRIMARY KEY (owner, id) WITH wait = true")
+        .unwrap();
     bench.log_in(Some("ann"));
     refused(&mut bench, "SELECT secret FROM k.p WHERE owner = 'a'");
 }

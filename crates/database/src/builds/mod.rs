@@ -337,6 +337,9 @@ pub async fn run<S: Store>(
         }
     }
     if outcome.is_ok() {
+        outcome = verify(build, &job, shared, store, now_micros).await.map(|()| Turn::GoOn);
+    }
+    if outcome.is_ok() {
         outcome = publish(build, shared, store, now_micros).await.map(|()| Turn::GoOn);
     }
     if let Err(QueryError::Store(StoreError::UnknownTable(_))) = &outcome {
@@ -474,6 +477,33 @@ fn in_pieces(mutations: impl Iterator<Item = Mutation>) -> Vec<Vec<Mutation>> {
         }
     }
     pieces
+}
+
+/// A projection is read only after it was compared with its table.
+async fn verify<S: Store>(
+    build: &Build,
+    job: &Job,
+    shared: &SharedCatalogue,
+    store: &S,
+    now_micros: i64,
+) -> Result<(), QueryError> {
+    let (_, catalogue) = shared.load();
+    let view = catalogue.table_by_id(build.id).filter(|table| {
+        table
+            .view
+            .as_ref()
+            .is_some_and(|view| view.projection.is_some() && !view.built && view.disabled.is_none())
+    });
+    let Some(view) = view else { return Ok(()) };
+    let place = (&*view.keyspace, &*view.name);
+    let report = crate::check::verify(shared, store, place, now_micros, job.saved().rows_per_second).await?;
+    match report.is_clean() {
+        true => Ok(()),
+        false => Err(QueryError::Invalid(format!(
+            "the filled projection is not its definition: {} rows missing, {} extra, {} stale; it is filled again. If this comes back, drop it",
+            report.missing, report.extra, report.stale
+        ))),
+    }
 }
 
 async fn publish<S: Store>(
