@@ -2,6 +2,7 @@
 import json
 import random
 import socket
+import time
 
 ITEMS = 2_000
 GROUP = 100
@@ -111,6 +112,9 @@ class Connection:
         """Makes the tables and their items."""
         for name, more in tables.items():
             self.call("CreateTable", create(name, **more))
+            # Some servers take their time.
+            while self.call("DescribeTable", {"TableName": name})["Table"]["TableStatus"] != "ACTIVE":
+                time.sleep(0.05)
             for first in range(0, ITEMS, 25):
                 puts = [{"PutRequest": {"Item": item(n)}} for n in range(first, first + 25)]
                 answer = self.call("BatchWriteItem", {"RequestItems": {name: puts}})

@@ -1,4 +1,4 @@
-"""A line chart as SVG text: one x axis (logarithmic), one y axis from zero, a few named lines. Nothing else."""
+"""A line chart as SVG text: one x axis (logarithmic, or linear), one y axis from zero, a few named lines. Nothing else."""
 
 from math import log10
 
@@ -11,7 +11,7 @@ def short(value):
     for size, letter in ((1e6, "M"), (1e3, "k")):
         if value >= size:
             return f"{value / size:g}{letter}"
-    return f"{value:g}"
+    return f"{value:.3g}"
 
 
 def nice_top(value):
@@ -23,15 +23,17 @@ def nice_top(value):
     return 10 * step
 
 
-def chart(title, x_title, y_title, lines):
-    """`lines`: name -> list of (x, y), x > 0."""
+def chart(title, x_title, y_title, lines, linear=False):
+    """`lines`: name -> list of (x, y), x > 0. A linear axis has five numbers, a logarithmic one all that there are."""
     xs = sorted({x for points in lines.values() for x, _ in points})
     top = nice_top(max(y for points in lines.values() for _, y in points))
-    low, high = log10(xs[0]), log10(xs[-1])
+    scale = (lambda x: x) if linear else log10
+    low, high = (0, xs[-1]) if linear else (log10(xs[0]), log10(xs[-1]))
+    marks = [xs[-1] * part / 4 for part in range(5)] if linear else xs
     inner_w, inner_h = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
 
     def at(x, y):
-        along = (log10(x) - low) / (high - low) if high > low else 0.5
+        along = (scale(x) - low) / (high - low) if high > low else 0.5
         return LEFT + along * inner_w, TOP + inner_h * (1 - y / top)
 
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="11">',
@@ -42,7 +44,7 @@ def chart(title, x_title, y_title, lines):
         _, y = at(xs[0], value)
         out.append(f'<line x1="{LEFT}" x2="{LEFT + inner_w}" y1="{y:.1f}" y2="{y:.1f}" stroke="#e5e7eb"/>')
         out.append(f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{short(value)}</text>')
-    for x in xs:
+    for x in marks:
         along, _ = at(x, 0)
         out.append(f'<text x="{along:.1f}" y="{TOP + inner_h + 16}" text-anchor="middle">{short(x)}</text>')
     out.append(f'<text x="{LEFT + inner_w / 2}" y="{HEIGHT - 8}" text-anchor="middle">{x_title}</text>')

@@ -4,6 +4,7 @@ import json
 import re
 
 import constraints
+import units
 from decimal import Decimal, InvalidOperation
 
 # What the service says comes from DYNAMO.md; L is DynamoDB Local's answer, P Partita's.
@@ -45,6 +46,11 @@ def blanked(node):
     return [blanked(child) for child in node] if isinstance(node, list) else node
 
 
+def table_of(name):
+    """A name may be an ARN."""
+    return name.rsplit("/", 1)[-1]
+
+
 def by_text(items):
     return sorted(items, key=lambda item: json.dumps(item, sort_keys=True))
 
@@ -78,6 +84,10 @@ class Rules:
         self.tables = {}
         # Transactions that Partita has done, by their tokens.
         self.done = {}
+        # All items before and after the request, as Local has them, where capacity is asked for that is computed from them.
+        self.seen = None
+        # What Local says of each action of an update by itself; set by whoever can ask it.
+        self.single_errors = lambda request: set()
 
     def held_whole(self, request):
         """Whether the index that is read holds whole items."""
@@ -141,14 +151,13 @@ class Rules:
             self.explained("Local overlooks words that are not in an enumeration (section 8)")
             return None
         token = request.get("ClientRequestToken")
-        before = self.done.get(token, request)
-        first = lambda transaction: next(iter(transaction["TransactItems"][0].values()), {}).get("TableName") if transaction["TransactItems"] else None
-        if token and local.error == "IdempotentParameterMismatchException" and partita.error is None and "TransactItems" in request and first(before) != first(request):
-            self.explained("a token is kept with the table of the first action (COMPAT.md)")
-            return None
         if token and local.error == "IdempotentParameterMismatchException" and partita.error is None and self.done.get(token, request) == request:
             self.explained("Local remembers the token of a transaction that failed (section 8)")
             return None
+        if both_validation(local, partita) and mentions(local.message, RUNTIME) and mentions(partita.message, RUNTIME) and many_actions(request):
+            if any(alike(found, partita.message) for found in self.single_errors(request)):
+                self.explained("of several run-time errors Local tells one by the order of a Java hash map; alone, that action has Partita's on Local too")
+                return None
         for test, reason in ERRORS:
             if test(operation, request, local, partita):
                 self.explained(reason)
@@ -213,7 +222,7 @@ class Rules:
         return one != other and tables[0] == tables[1] and all(one.get(name, 0) >= units for name, units in other.items())
 
     def costs(self, operation, request, left, right, body_left):
-        if operation == "TransactWriteItems" and self.doubled(request, left, right):
+        if operation == "TransactWriteItems" and units.transaction(request, self.tables, *self.seen, right):
             return self.explained("Local does not double the units of transactional writes, nor add them up right")
         if operation in ("Query", "Scan") and left and right and left.get("CapacityUnits") == 0.0 and right["CapacityUnits"] in (0.5, 1.0):
             return self.explained("Local charges nothing for a read that finds nothing; the service half a unit or one")
@@ -227,8 +236,8 @@ class Rules:
             return self.explained("Local counts whole items where an index holds less (section 8)")
         if operation in ("PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem") and self.more_indexes(left, right):
             return self.explained("Local charges an index that has no entry of the item, before or after")
-        if operation in ("ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction") and not left:
-            return self.explained("Local has no capacity for PartiQL")
+        if operation in ("ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction") and not left and units.statements(request, self.tables, *self.seen, right):
+            return self.explained("Local has no capacity for PartiQL; Partita's is what the items before and after ask for")
         return False
 
     def metrics(self, request, right):
@@ -245,23 +254,6 @@ class Rules:
                 return False
         del right["ItemCollectionMetrics"]
         return True
-
-    def doubled(self, request, left, right):
-        """The table's part is in whole pairs, one at least for each action, and no index costs more than it does on Local."""
-        one, other = ({cost["TableName"]: cost for cost in side} for side in (left or [], right or []))
-        if set(one) != set(other):
-            return False
-        actions = [action for entry in request["TransactItems"] for action in entry.values()]
-        for name, cost in other.items():
-            least = 2 * sum(action["TableName"] == name for action in actions)
-            if "Table" in cost and (cost["Table"]["CapacityUnits"] < least or cost["Table"]["CapacityUnits"] % 2):
-                return False
-            if cost["CapacityUnits"] < least:
-                return False
-            if cost.get("WriteCapacityUnits", cost.get("ReadCapacityUnits")) != cost["CapacityUnits"]:
-                return False
-        local = indexes_of(left)
-        return all(units <= local.get(name, 0) for name, units in indexes_of(right).items())
 
     def keys_of_nothing(self, request, left, right, body_left):
         """For each table: the units of Local and one read of each key that gave no item."""
@@ -397,6 +389,11 @@ RUNTIME = ["The provided expression refers to an attribute", "The document path 
            "Number overflow", "Number underflow", "38 significant digits", "supports precision"]
 
 
+def alike(local, partita):
+    """The same sentence, or one of numbers that has the service's own words."""
+    return local == partita or number_texts(local, partita)
+
+
 def both_validation(local, partita):
     return local.error == partita.error == "ValidationException"
 
@@ -460,6 +457,16 @@ def runtime_in_transaction(operation, request, local, partita):
 
 
 # What is said of statements that are wrong in more than one way: which of them is told first is nobody's promise.
+NESTED = "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit"
+
+
+def depth(node):
+    """Containers around the deepest value of a request or item."""
+    if isinstance(node, dict):
+        return max([depth(child) + (name in ("L", "M")) for name, child in node.items()], default=0)
+    return max(map(depth, node), default=0) if isinstance(node, list) else 0
+
+
 STATEMENT_TEXTS = ["Table name should be within the length", "Number of parameters in request and statement", "Aliasing is not supported", "resolves to a boolean",
                    "EXISTS can only be used", "Unexpected from source", "wasn't well formed", "does not have the specified index", "Only select from a single table",
                    "Path component cannot be an empty string", "Unexpected path component", "Unsupported", "mandatory equality", "must specify the primary key", "A path may contain at most 2 components", "Key value must be of type S, N, or B", "Empty attribute name", "The first argument to SET_", "The first operand of set_", "data type should match its data type", "Incorrect operand type"]
@@ -471,6 +478,18 @@ def two_mistakes(operation, request, local, partita):
 
 
 ERRORS = [
+    (lambda o, q, l, p: o == "ExecuteTransaction" and l.error == "TransactionCanceledException" and "ValidationError" in l.message
+     and p.message == NESTED and depth(q) > 31, "values of parameters are judged with the request, as those of items (2.2)"),
+    (lambda o, q, l, p: o in ("PutItem", "UpdateItem", "DeleteItem") and l.error == "ConditionalCheckFailedException" and p.message == NESTED and depth(q.get("Expected", {})) > 31,
+     "Local does not look how deep a value of a condition is (2.2)"),
+    (lambda o, q, l, p: o == "PutItem" and both_validation(l, p) and stage(l.message) == 6 and p.message == NESTED and depth(q["Item"]) > 31,
+     "values of the item are judged before what is mixed or alone (2.4)"),
+    (lambda o, q, l, p: both_validation(l, p) and l.message.startswith("Argument to ORDER BY must be of type VariableReference") and "wasn't well formed" in p.message
+     and re.search(r"ORDER BY\s*[^\w\s\"]", q.get("Statement", "")), "Local reads an expression behind ORDER BY before it says that a key is wanted (2.8)"),
+    (lambda o, q, l, p: both_validation(l, p) and l.message.endswith("number of operands: 0") and "wasn't well formed" in p.message and re.search(r"\w+\(\s*\)", q.get("Statement", "")),
+     "a call of nothing in a statement: Local counts its operands, Partita cannot read it"),
+    (lambda o, q, l, p: o == "TransactGetItems" and p.error == "ResourceNotFoundException" and "nosuchtable" in json.dumps(q)
+     and mentions(l.message, ["multiple operations on one item"]), "tables are looked for before items are compared (2.7)"),
     (lambda o, q, l, p: both_validation(l, p) and "Nesting Levels have exceeded" in l.message and "Nesting Levels have exceeded" in p.message and o == "TransactWriteItems",
      "Local has a shorter sentence for nesting in transactions"),
     (lambda o, q, l, p: o == "BatchWriteItem" and mentions(p.message, ["at 'requestItems' failed to satisfy constraint: Map value must"]) and sum(map(len, q["RequestItems"].values())) > 25,
@@ -507,8 +526,6 @@ ERRORS = [
     (lambda o, q, l, p: o == "Query" and mentions(l.message, ["does not match the range key predicate"]) and mentions(p.message, ["outside query boundaries", "at most one row"]),
      "Local has one sentence for every start key that does not fit (2.5)"),
     (lambda o, q, l, p: o == "Query" and l.error is None and mentions(p.message, ["at most one row"]) and "ExclusiveStartKey" in q, "Local goes on from a key with nothing behind it (2.5)"),
-    (lambda o, q, l, p: both_validation(l, p) and mentions(l.message, RUNTIME) and mentions(p.message, RUNTIME) and many_actions(q),
-     "of several run-time errors Local tells one by the order of a Java hash map"),
     texts(["Return values set to invalid value"], ["ReturnValues can only be ALL_OLD or NONE"], "ReturnValues of Put and Delete: the service's text"),
     (lambda o, q, l, p: l.error == "DuplicateItem" and p.error == "DuplicateItemException", "the service's name of the error ends in Exception"),
     (runtime_in_transaction, "run-time errors of an action are a reason of a cancelled transaction; Local tells them at the top"),

@@ -51,6 +51,24 @@ def accepted(rules, operation, request, local, partita):
     return False
 
 
+def holds(request, message):
+    """Whether the request is wrong in the way that the message says, as far as the request itself shows it."""
+    updates = [update for entry in request.get("GlobalSecondaryIndexUpdates", []) for update in entry.values() if isinstance(update, dict)]
+    indexes = updates + request.get("GlobalSecondaryIndexes", [])
+    found = re.search(r"ProvisionedThroughput should not be specified for index: (\S+) when BillingMode is PAY_PER_REQUEST$", message)
+    if found:
+        return any(index.get("IndexName") == found.group(1) and "ProvisionedThroughput" in index for index in indexes)
+    if message == "The KeySchema contains multiple key attributes with the same name":
+        named = [[key.get("AttributeName") for key in index.get("KeySchema", [])] for index in indexes]
+        return any(len(set(names)) < len(names) for names in named)
+    if message.endswith("Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST"):
+        return "ProvisionedThroughput" in request
+    if message.endswith("StreamViewType must be specified when StreamEnabled is true"):
+        stream = request.get("StreamSpecification", {})
+        return stream.get("StreamEnabled") is True and "StreamViewType" not in stream
+    return False
+
+
 def errors(rules, operation, request, local, partita):
     if (local.error is None or partita.error is None) and accepted(rules, operation, request, local, partita):
         return None
@@ -58,6 +76,9 @@ def errors(rules, operation, request, local, partita):
         return None
     if local.error and partita.error == "ValidationException" and constraints.are_true(request, partita.message):
         rules.explained("constraints of members are told first, in the service's form, and they are true (2.2)")
+        return None
+    if local.error and partita.error == "ValidationException" and operation in ("CreateTable", "UpdateTable") and holds(request, partita.message):
+        rules.explained("a request with several mistakes: the service judges in another order, and what is told is true (2.3)")
         return None
     for name, one, other, reason in TEXTS:
         if name in (None, operation) and re.search(one, f"{local.error}: {local.message}") and re.search(other, f"{partita.error}: {partita.message}"):
@@ -119,6 +140,7 @@ OWN_TEXTS = "Local's control plane has its own texts (section 8)"
 INVALID = r"^ValidationException: One or more parameter values were invalid: "
 # Operation, what Local says, what Partita says, and why. Errors about members are not here: constraints.py holds them against the request.
 TEXTS = [
+    ("UpdateTable", r"Index is being created", r"Attempting to create an index which already exists", "Local is not ready with the index that is there"),
     (None, ABSENT, r"^ResourceNotFoundException: Requested resource not found: Table: .* not found$", OWN_TEXTS),
     (None, ABSENT, r"^ValidationException: ", "what is wrong with the request is told before the table is looked for (1.2)"),
     ("CreateTable", r"Cannot create preexisting table", r"^ResourceInUseException: Table already exists: ", OWN_TEXTS),

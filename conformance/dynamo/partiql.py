@@ -134,6 +134,12 @@ class Statement:
         return f'DELETE FROM "{self.table.name}" WHERE {self.where(key)}{end}'
 
 
+def with_capacity(r, request):
+    if r.random() < 0.3:
+        request["ReturnConsumedCapacity"] = r.choice(["TOTAL", "INDEXES"])
+    return request
+
+
 def statement(r, tables, kinds, key=None, returning=True):
     table = r.choice(tables)
     made = Statement(r, table)
@@ -162,14 +168,14 @@ def one(r, tables):
         request["Limit"] = r.choice([1, 2, 5])
     if r.random() < 0.2:
         request["ConsistentRead"] = r.choice([True, False])
-    return "ExecuteStatement", request
+    return "ExecuteStatement", with_capacity(r, request)
 
 
 def batch(r, tables):
     kinds = r.choice([["insert", "update", "delete"], ["select"]])
-    return "BatchExecuteStatement", {"Statements": [statement(r, tables, kinds, returning=False) for _ in range(r.choice([1, 2, 3]))]}
+    return "BatchExecuteStatement", with_capacity(r, {"Statements": [statement(r, tables, kinds, returning=False) for _ in range(r.choice([1, 2, 3]))]})
 
 
 def transaction(r, tables):
     kinds = r.choice([["insert", "update", "delete"], ["insert", "update", "exists"], ["select"]])
-    return "ExecuteTransaction", {"TransactStatements": [statement(r, tables, kinds, returning=False) for _ in range(r.choice([1, 2, 3]))]}
+    return "ExecuteTransaction", with_capacity(r, {"TransactStatements": [statement(r, tables, kinds, returning=False) for _ in range(r.choice([1, 2, 3]))]})

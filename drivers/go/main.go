@@ -136,8 +136,12 @@ func main() {
 		keyspace: env("CQL_KEYSPACE", "drv_go"),
 		port:     envPort("CQL_PORT", 9042), authPort: envPort("CQL_AUTH_PORT", 0), tlsPort: envPort("CQL_TLS_PORT", 0),
 	}
+	if state := os.Getenv(stateVariable); state != "" {
+		goOn(w, state)
+		return
+	}
 	failed := false
-	for _, list := range [][]check{schemaChecks, typeChecks, statementChecks, pagingChecks, connectionChecks} {
+	for _, list := range [][]check{schemaChecks, typeChecks, statementChecks, pagingChecks, bucketChecks, connectionChecks} {
 		for _, c := range list {
 			if only := os.Getenv("CHECK"); only != "" && !strings.Contains(c.name, only) &&
 				!strings.HasPrefix(c.name, "connect") && !strings.HasPrefix(c.name, "ddl") {

@@ -4,6 +4,7 @@
 require('./check_schema');
 require('./check_types');
 require('./check_statements');
+require('./check_buckets');
 require('./check_session');
 require('./check_mapper');
 require('./scenario').run();

@@ -163,7 +163,7 @@ fn bound_values(bind: &[String], statement: Option<&Statement>) -> Result<ValueL
 }
 
 /// `0x…` as bytes, JSON as the type wants it, and text where there is no type.
-fn encoded(text: &str, kind: Option<DataType>) -> Result<Vec<u8>, String> {
+pub fn encoded(text: &str, kind: Option<DataType>) -> Result<Vec<u8>, String> {
     if let Some(hex) = text.strip_prefix("0x") {
         return bytes_of(hex);
     }

@@ -1,9 +1,10 @@
 //! EXPLAIN ANALYZE: executes the statement and tells what happened, behind what EXPLAIN says.
 
+use crate::CqlError;
 use crate::explain::{self, ExplainPlan};
 use crate::prepared::{Plan, Prepared};
 use crate::session::{Answer, Dialect, Response, Session};
-use query::{QueryError, Request};
+use query::Request;
 use rt::{Clock, SystemClock};
 use std::sync::Arc;
 use store::{Account, Store};
@@ -26,7 +27,7 @@ pub async fn execute<S: Store>(
     session: &Session,
     plan: &AnalyzePlan,
     mut request: Request<'_>,
-) -> Result<Answer, QueryError> {
+) -> Result<Answer, CqlError> {
     let account = Arc::new(Account::timed());
     request.account = Some(&account);
     let clock = SystemClock;

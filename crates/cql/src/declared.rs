@@ -4,6 +4,7 @@
 //! change. Executing looks at one field. Every role is concerned, superusers too, but for those that the keyspace's
 //! `patterns_allow` names; the keyspaces of the server itself have no patterns.
 
+use crate::CqlError;
 use crate::bind::Scope;
 use crate::bind::markers::Markers;
 use crate::prepared::{Prepared, bind_plan};
@@ -12,7 +13,6 @@ use crate::session::{Dialect, Session};
 use crate::shape::{Shaped, foreign_shape, shapes};
 use database::shape::{Shape, Verb};
 use model::types::quote_identifier;
-use query::QueryError;
 use schema::{AccessPattern, Catalogue, Keyspace};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -163,7 +163,7 @@ impl<S: Store> Dialect<S> {
         session: &Session,
         prepared: &'p Prepared,
         now_micros: i64,
-    ) -> Result<Option<&'p str>, QueryError> {
+    ) -> Result<Option<&'p str>, CqlError> {
         let Some(undeclared) = &prepared.undeclared else { return Ok(None) };
         if let Some(role) = session.role.as_ref().filter(|_| !undeclared.allowed.is_empty()) {
             let grants = roles::grants(self, role, now_micros).await?;
@@ -172,7 +172,7 @@ impl<S: Store> Dialect<S> {
             }
         }
         match undeclared.refused {
-            true => Err(QueryError::Invalid(undeclared.text.clone())),
+            true => Err(CqlError::Invalid(undeclared.text.clone())),
             false => Ok(Some(&undeclared.text)),
         }
     }

@@ -3,6 +3,7 @@
 //! The answer is two text columns, `property` and `value`. A SELECT that would be refused for want of
 //! ALLOW FILTERING is explained as if it had it, and the answer says so.
 
+use crate::CqlError;
 use crate::bind::{Scope, markers::Markers, select, write};
 use cql_syntax::ast::{Explain, Select, Statement};
 use database::shape::Class;
@@ -11,7 +12,7 @@ use query::restrict::{ClusteringRestriction, PartitionRestriction, Restrictions,
 use query::select::SelectPlan;
 use query::spec::put_value;
 use query::write::{ConditionPlan, Keys, WritePlan};
-use query::{ColumnSpec, QueryError, Rows};
+use query::{ColumnSpec, Rows};
 use schema::{Column, Table};
 
 /// An explained statement.
@@ -19,7 +20,7 @@ pub struct ExplainPlan {
     pub(crate) lines: Vec<(&'static str, String)>,
 }
 
-pub fn bind(scope: Scope<'_>, explain: &Explain, markers: &mut Markers) -> Result<ExplainPlan, QueryError> {
+pub fn bind(scope: Scope<'_>, explain: &Explain, markers: &mut Markers) -> Result<ExplainPlan, CqlError> {
     let mut plan = ExplainPlan { lines: Vec::new() };
     match &*explain.statement {
         Statement::Select(statement) => plan.select(scope, statement, markers)?,
@@ -31,7 +32,7 @@ pub fn bind(scope: Scope<'_>, explain: &Explain, markers: &mut Markers) -> Resul
             plan.say("statement", format!("BATCH of {} statements, one commit", bound.statements.len()));
             bound.statements.iter().for_each(|statement| plan.write(scope, statement));
         }
-        _ => return Err(QueryError::invalid("EXPLAIN takes SELECT, INSERT, UPDATE, DELETE or BATCH")),
+        _ => return Err(CqlError::invalid("EXPLAIN takes SELECT, INSERT, UPDATE, DELETE or BATCH")),
     }
     Ok(plan)
 }
@@ -66,11 +67,11 @@ impl ExplainPlan {
         scope: Scope<'_>,
         statement: &Select,
         markers: &mut Markers,
-    ) -> Result<(), QueryError> {
+    ) -> Result<(), CqlError> {
         let refused = statement.allow_filtering.is_none();
         let (plan, refused) = match select::bind(scope, statement, markers) {
             Ok(plan) => (plan, false),
-            Err(QueryError::Invalid(text)) if refused && text.contains("ALLOW FILTERING") => {
+            Err(CqlError::Invalid(text)) if refused && text.contains("ALLOW FILTERING") => {
                 let allowed = Select { allow_filtering: Some(statement.span), ..statement.clone() };
                 (select::bind(scope, &allowed, markers)?, true)
             }
@@ -261,7 +262,9 @@ fn buckets_text(restrictions: &Restrictions, entities: Option<usize>) -> String 
             let name = &table.clustering[time.by].name;
             let bounded = restrictions.clustering.range.is_some() || !restrictions.clustering.is_empty();
             let range = if bounded { " that the restrictions leave" } else { "" };
-            Some(format!("each bucket of {} of {name} that the entity has{range}", time.every))
+            let finer = plan.spill.as_ref().map(|spill| format!(" ({} where it has spilled)", spill.every));
+            let finer = finer.unwrap_or_default();
+            Some(format!("each bucket of {}{finer} of {name} that the entity has{range}", time.every))
         }
     };
     let several = match (entities, each.is_some()) {

@@ -3,12 +3,13 @@
 //! A server with many requests under way asks here first, because what needs no waiting needs no task either.
 //! Guarantees: `None` means that nothing has happened, and that [`Dialect::execute`] is the way.
 
+use crate::CqlError;
 use crate::prepared::{Plan, Prepared};
 use crate::roles;
 use crate::session::{Answer, Dialect, Session, through};
 use crate::tenants::{self, Passage};
 use query::write::{self, BatchPlan, WritePlan};
-use query::{QueryError, Request, Rows, Values};
+use query::{Request, Rows, Values};
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use store::{CasOutcome, Commit, ConditionalCommit, Store};
@@ -29,7 +30,7 @@ impl<S: Store> Dialect<S> {
         session: &Session,
         prepared: &Prepared,
         request: Request<'_>,
-    ) -> Option<Result<Answer, QueryError>> {
+    ) -> Option<Result<Answer, CqlError>> {
         match &prepared.plan {
             Plan::Select(select) => at_once(self.select(session, prepared, select, request)),
             _ => None,
@@ -42,7 +43,7 @@ impl<S: Store> Dialect<S> {
         session: &Session,
         prepared: &Prepared,
         request: Request<'_>,
-    ) -> Option<Result<Write, QueryError>> {
+    ) -> Option<Result<Write, CqlError>> {
         // Whether a statement of no pattern passes may have to be asked for.
         if !matches!(prepared.plan, Plan::Write(_) | Plan::Batch(_)) || prepared.undeclared.is_some() {
             return None;
@@ -71,9 +72,11 @@ impl<S: Store> Dialect<S> {
             // What a failed condition shows would need another read.
             Plan::Write(plan) if plan.is_conditional() && write::needs_first_row(plan) => return None,
             Plan::Write(plan) if plan.is_conditional() => {
-                write::conditional_commit(&ctx, &[plan], &[ctx.request.values]).map(Write::Conditional)
+                write::conditional_commit(&ctx, &[plan], &[ctx.request.values])
+                    .map(Write::Conditional)
+                    .map_err(CqlError::from)
             }
-            Plan::Write(plan) => write::commit(&ctx, plan).map(Write::of),
+            Plan::Write(plan) => write::commit(&ctx, plan).map(Write::of).map_err(CqlError::from),
             Plan::Batch(batch) => {
                 let values = vec![ctx.request.values; batch.statements.len()];
                 batch_commit(&ctx, batch, &values)?
@@ -93,7 +96,7 @@ impl<S: Store> Dialect<S> {
         batch: &BatchPlan,
         values: &[Values<'_>],
         request: Request<'_>,
-    ) -> Option<Result<Write, QueryError>> {
+    ) -> Option<Result<Write, CqlError>> {
         if session.role.is_some()
             && let Err(error) =
                 at_once(roles::authorize_writes(self, session, &batch.statements, request.now_micros))?
@@ -101,7 +104,7 @@ impl<S: Store> Dialect<S> {
             return Some(Err(error));
         }
         if let Err(error) = batch.check() {
-            return Some(Err(error));
+            return Some(Err(error.into()));
         }
         let passage = match tenants::concerns_writes(&batch.statements) {
             true => match at_once(self.passage(session, request.now_micros))? {
@@ -129,11 +132,11 @@ fn batch_commit<S: Store>(
     ctx: &query::Context<'_, S>,
     batch: &BatchPlan,
     values: &[Values<'_>],
-) -> Option<Result<Write, QueryError>> {
+) -> Option<Result<Write, CqlError>> {
     if batch.statements.iter().any(|s| s.is_conditional()) || batch.spans_buckets() {
         return None;
     }
-    Some(batch.commit(ctx, values).map(Write::of))
+    Some(batch.commit(ctx, values).map(Write::of).map_err(CqlError::from))
 }
 
 impl Write {

@@ -1,5 +1,6 @@
 //! CHECK and REPAIR PROJECTION, and orders to jobs.
 
+use crate::CqlError;
 use crate::bind::Scope;
 use crate::session::Dialect;
 use crate::system::key_text;
@@ -10,7 +11,7 @@ use database::grants::{Permission, Resource};
 use database::jobs::Order;
 use model::types::DataType;
 use query::spec::put_value;
-use query::{ColumnSpec, QueryError, Rows};
+use query::{ColumnSpec, Rows};
 use schema::Catalogue;
 use store::Store;
 
@@ -22,7 +23,7 @@ pub enum JobPlan {
 }
 
 /// `None`: the statement is about something else.
-pub fn bind(scope: Scope<'_>, statement: &Statement) -> Result<Option<JobPlan>, QueryError> {
+pub fn bind(scope: Scope<'_>, statement: &Statement) -> Result<Option<JobPlan>, CqlError> {
     Ok(Some(match statement {
         Statement::CheckProjection(CheckProjection { repair, name }) => JobPlan::Check {
             keyspace: scope.keyspace_name(name.keyspace_str())?.to_string(),
@@ -43,18 +44,18 @@ pub fn bind(scope: Scope<'_>, statement: &Statement) -> Result<Option<JobPlan>, 
 }
 
 /// The one setting of a job: `rows_per_second`, 0 for none.
-fn limit(properties: &[Property]) -> Result<Option<u32>, QueryError> {
+fn limit(properties: &[Property]) -> Result<Option<u32>, CqlError> {
     let mut limit = None;
     for property in properties {
         if property.name.as_str() != "rows_per_second" {
-            return Err(QueryError::Invalid(format!(
+            return Err(CqlError::Invalid(format!(
                 "A job has no setting {}; it has rows_per_second",
                 property.name.as_str()
             )));
         }
         let text = property.value.to_string();
         let number: u32 = text.trim_matches('\'').parse().map_err(|_| {
-            QueryError::Invalid(format!("rows_per_second is a whole number, 0 for no limit, not {text}"))
+            CqlError::Invalid(format!("rows_per_second is a whole number, 0 for no limit, not {text}"))
         })?;
         limit = (number > 0).then_some(number);
     }
@@ -84,7 +85,7 @@ pub async fn execute<S: Store>(
     dialect: &Dialect<S>,
     plan: &JobPlan,
     now_micros: i64,
-) -> Result<Option<Rows>, QueryError> {
+) -> Result<Option<Rows>, CqlError> {
     match plan {
         JobPlan::Order { id, order } => {
             builds::order(*id, *order, &dialect.shared, &dialect.store, now_micros).await?;

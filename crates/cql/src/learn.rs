@@ -10,7 +10,7 @@ use crate::prepared::Prepared;
 use crate::shape::Shaped;
 use cql_syntax::ast::Statement;
 use database::shape::Shape;
-use schema::{Catalogue, Setting};
+use schema::{Catalogue, Change, Setting};
 use std::collections::HashSet;
 
 /// Statements of one shape that no pattern of the file declares.
@@ -91,7 +91,31 @@ fn take(
     }
     let plan = ddl::bind(scope, statement).map_err(|error| error.to_string())?;
     *catalogue = ddl::applied(&plan, catalogue, &setting()).map_err(|error| error.to_string())?;
+    for change in builds(catalogue) {
+        *catalogue = catalogue.apply(&change, &setting()).map_err(|error| error.to_string())?.catalogue;
+    }
     Ok(Vec::new())
+}
+
+/// There are no rows, so every index and view of the file is built when it is declared.
+fn builds(catalogue: &Catalogue) -> Vec<Change> {
+    let mut changes = Vec::new();
+    for keyspace in catalogue.keyspaces.values() {
+        for table in keyspace.tables.values() {
+            changes.extend(table.indexes.iter().filter(|index| !index.built).map(|index| {
+                Change::IndexBuilt {
+                    keyspace: keyspace.name.to_string(),
+                    table: table.name.to_string(),
+                    id: index.id,
+                }
+            }));
+            let view = table.view.as_ref().filter(|view| !view.built);
+            changes.extend(
+                view.map(|_| Change::ViewBuilt { keyspace: keyspace.name.to_string(), id: table.id }),
+            );
+        }
+    }
+    changes
 }
 
 fn setting() -> Setting {
@@ -173,5 +197,72 @@ mod tests {
         let declared: Vec<&str> = lesson.learnt.iter().map(|one| one.declare.as_str()).collect();
         let again = learn(&[SCHEMA, &declared.join("\n"), text]);
         assert_eq!((again.learnt.len(), again.declared), (0, 6));
+    }
+
+    /// Whatever form a statement has: the pattern that is written of it is one that it is an instance of.
+    #[test]
+    fn every_form_is_an_instance_of_what_is_learnt_of_it() {
+        let schema = "CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}; USE k;
+            CREATE TABLE t (a int, p text, b int, c int, s int static, m map<text, int>, l list<int>, v vector<float, 2>, \"Odd Name\" int,
+                PRIMARY KEY ((a, p), b, c)) WITH CLUSTERING ORDER BY (b DESC, c ASC);
+            CREATE TABLE n (k int PRIMARY KEY, hits counter); CREATE INDEX ON t (s); CREATE INDEX ON t (entries(m));
+            CREATE TABLE w (k int PRIMARY KEY, v vector<float, 2>); CREATE INDEX ON w (v) USING 'sai';";
+        let key = "a = 1 AND p = 'x'";
+        let forms = [
+            format!("SELECT count(*) FROM t WHERE {key}"),
+            format!("SELECT max(c), min(s) AS least FROM t WHERE {key} AND b > 2"),
+            "SELECT DISTINCT a, p, s FROM t".into(),
+            format!("SELECT DISTINCT a, p FROM t WHERE {key}"),
+            format!("SELECT b, count(*) FROM t WHERE {key} GROUP BY b"),
+            "SELECT a, p, sum(c) FROM t GROUP BY a, p LIMIT 10".into(),
+            format!("SELECT JSON * FROM t WHERE {key} ORDER BY b ASC, c DESC LIMIT 3"),
+            format!("SELECT * FROM t WHERE {key} PER PARTITION LIMIT 2"),
+            "SELECT * FROM t WHERE a IN (1, 2) AND p = 'x' AND b = 1".into(),
+            format!("SELECT writetime(s), ttl(s), m['k'] FROM t WHERE {key} AND b = 1 AND c IN (1, 2)"),
+            format!("SELECT * FROM t WHERE {key} AND (b, c) > (1, 2)"),
+            format!("SELECT * FROM t WHERE {key} AND b BETWEEN 1 AND 2"),
+            "SELECT * FROM t WHERE token(a, p) > 1 AND token(a, p) <= 9".into(),
+            "SELECT * FROM t WHERE s = 3".into(),
+            "SELECT * FROM t WHERE m['x'] = 3".into(),
+            "SELECT * FROM t WHERE l CONTAINS 3 ALLOW FILTERING".into(),
+            "SELECT * FROM t WHERE \"Odd Name\" > 3 ALLOW FILTERING".into(),
+            "SELECT k FROM w ORDER BY v ANN OF [1, 2] LIMIT 3".into(),
+            "INSERT INTO t (a, p, s) VALUES (1, 'x', 2) IF NOT EXISTS".into(),
+            "INSERT INTO t (a, p, b, c, l) VALUES (1, 'x', 2, 3, [1]) USING TTL 10 AND TIMESTAMP 5".into(),
+            "INSERT INTO t JSON '{\"a\": 1, \"p\": \"x\", \"b\": 2, \"c\": 3}'".into(),
+            format!("UPDATE t SET m['k'] = 1, l = l + [2] WHERE {key} AND b = 1 AND c = 2"),
+            format!("UPDATE t SET s = 3 WHERE {key} IF s = 2"),
+            format!("UPDATE t SET \"Odd Name\" = 3 WHERE {key} AND b = 1 AND c = 2 IF EXISTS"),
+            "UPDATE n SET hits = hits + 1 WHERE k = 1".into(),
+            format!("DELETE FROM t WHERE {key}"),
+            format!("DELETE m['k'], l FROM t WHERE {key} AND b = 1 AND c = 2"),
+            format!("DELETE FROM t WHERE {key} AND b >= 1 AND b < 3"),
+            format!("DELETE s FROM t WHERE {key} IF s = 1"),
+            "BEGIN BATCH INSERT INTO t (a, p, s) VALUES (1, 'x', 2); DELETE FROM w WHERE k = 2; APPLY BATCH"
+                .into(),
+        ];
+        let mut wrong = Vec::new();
+        for form in &forms {
+            let form = &format!("USE k; {form}");
+            let lesson = learn(&[schema, form]);
+            let declared: Vec<&str> = lesson.learnt.iter().map(|one| one.declare.as_str()).collect();
+            let again = learn(&[schema, &declared.join("\n"), form]);
+            let left: Vec<&str> = again.learnt.iter().map(|one| one.declare.as_str()).collect();
+            if declared.is_empty()
+                || !left.is_empty()
+                || !lesson.problems.is_empty()
+                || !again.problems.is_empty()
+            {
+                let problems = [lesson.problems, again.problems];
+                wrong.push(format!("{form}: {declared:?} leaves {left:?}, problems {problems:?}"));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        // All together as well: no pattern takes what is another's.
+        let all = format!("USE k; {}", forms.join(";\n"));
+        let lesson = learn(&[schema, &all]);
+        let declared: Vec<&str> = lesson.learnt.iter().map(|one| one.declare.as_str()).collect();
+        let again = learn(&[schema, &declared.join("\n"), &all]);
+        assert_eq!((again.learnt.len(), again.problems.len()), (0, 0), "{:?}", again.problems);
     }
 }

@@ -18,6 +18,8 @@ pub mod session;
 pub mod shape;
 pub mod system;
 mod tenants;
+pub mod words;
 
 pub use open::open_catalogue;
 pub use review::SchemaReview;
+pub use words::CqlError;

@@ -3,6 +3,7 @@
 //! Ids follow Cassandra: the MD5 of the keyspace and the text, so they are the same on every shard,
 //! every node and after every restart.
 
+use crate::CqlError;
 use crate::analyze::AnalyzePlan;
 use crate::bind::markers::Markers;
 use crate::bind::{self, Scope};
@@ -13,9 +14,9 @@ use crate::shape::{Shaped, shapes};
 use crate::tenants;
 use cql_syntax::ast::{self, Statement};
 use md5::{Digest, Md5};
+use query::ColumnSpec;
 use query::select::SelectPlan;
 use query::write::{BatchPlan, Keys, Returned, TransactionPlan, WritePlan};
-use query::{ColumnSpec, QueryError};
 use rt::Clock;
 use schema::Table;
 use std::sync::Arc;
@@ -63,8 +64,8 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    pub fn new(scope: Scope<'_>, text: &str, catalogue_version: u64) -> Result<Prepared, QueryError> {
-        let parsed = cql_syntax::parse_statement(text).map_err(|e| QueryError::Syntax(e.to_string()))?;
+    pub fn new(scope: Scope<'_>, text: &str, catalogue_version: u64) -> Result<Prepared, CqlError> {
+        let parsed = cql_syntax::parse_statement(text).map_err(|e| CqlError::Syntax(e.to_string()))?;
         Prepared::bind(scope, text, &parsed, catalogue_version)
     }
 
@@ -73,12 +74,12 @@ impl Prepared {
         text: &str,
         parsed: &ast::ParsedStatement,
         catalogue_version: u64,
-    ) -> Result<Prepared, QueryError> {
+    ) -> Result<Prepared, CqlError> {
         // The markers of a declared pattern are part of what it declares: nobody binds them.
         let declares = matches!(&parsed.statement, Statement::CreatePattern(_) | Statement::AlterPattern(_));
         let mut markers = Markers::new(if declares { 0 } else { parsed.markers.len() });
         if matches!(&parsed.statement, Statement::CreateView(_)) && !parsed.markers.is_empty() {
-            return Err(QueryError::invalid(
+            return Err(CqlError::invalid(
                 "Bind variables are not allowed in CREATE MATERIALIZED VIEW statements",
             ));
         }
@@ -94,7 +95,7 @@ impl Prepared {
         }
         let markers: Arc<[ColumnSpec]> = markers
             .finish()
-            .ok_or_else(|| QueryError::invalid("A bind marker stands where no value can be bound"))?
+            .ok_or_else(|| CqlError::invalid("A bind marker stands where no value can be bound"))?
             .into();
         let columns: Arc<[ColumnSpec]> = match &plan {
             Plan::Select(select) => select.columns.clone(),
@@ -172,7 +173,7 @@ fn analyzed(
     parsed: &ast::ParsedStatement,
     explain: &ast::Explain,
     markers: &mut Markers,
-) -> Result<AnalyzePlan, QueryError> {
+) -> Result<AnalyzePlan, CqlError> {
     let clock = rt::SystemClock;
     let began = clock.micros();
     let inner = ast::ParsedStatement {
@@ -183,7 +184,7 @@ fn analyzed(
     let inner = Prepared::bind(scope, text, &inner, 0)?;
     let bind_micros = clock.micros() - began;
     if !matches!(inner.plan, Plan::Select(_) | Plan::Write(_) | Plan::Batch(_)) {
-        return Err(QueryError::invalid("EXPLAIN ANALYZE takes SELECT, INSERT, UPDATE, DELETE or BATCH"));
+        return Err(CqlError::invalid("EXPLAIN ANALYZE takes SELECT, INSERT, UPDATE, DELETE or BATCH"));
     }
     let explain = crate::explain::bind(scope, explain, markers)?;
     Ok(AnalyzePlan { explain, inner, bind_micros })
@@ -193,7 +194,7 @@ pub(crate) fn bind_plan(
     scope: Scope<'_>,
     statement: &Statement,
     markers: &mut Markers,
-) -> Result<Plan, QueryError> {
+) -> Result<Plan, CqlError> {
     let write = |plan| Plan::Write(Arc::new(plan));
     Ok(match statement {
         Statement::Select(select) => Plan::Select(Box::new(bind::select::bind(scope, select, markers)?)),
@@ -212,7 +213,7 @@ pub(crate) fn bind_plan(
         Statement::CheckProjection(_) | Statement::OrderJob(_) => {
             match crate::jobs::bind(scope, statement)? {
                 Some(job) => Plan::Job(job),
-                None => return Err(QueryError::invalid("This is no statement about jobs")),
+                None => return Err(CqlError::invalid("This is no statement about jobs")),
             }
         }
         other => match crate::roles::bind(scope, other)? {

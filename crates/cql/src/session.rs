@@ -2,6 +2,7 @@
 //!
 //! One [`Dialect`] per shard: the shard's [`Runtime`] and what only CQL needs.
 
+use crate::CqlError;
 use crate::ddl::SchemaChange;
 use crate::prepared::{Plan, Prepared};
 use crate::system::SystemTables;
@@ -13,7 +14,7 @@ use database::catalogue::SharedCatalogue;
 use query::context::Limits;
 use query::select::SelectPlan;
 use query::write::{BatchKind, BatchPlan, WritePlan};
-use query::{Context, Ids, QueryError, Request, Rows, Values};
+use query::{Context, Ids, Request, Rows, Values};
 use rt::Budget;
 use schema::Catalogue;
 use std::cell::RefCell;
@@ -98,14 +99,14 @@ impl<S: Store> Dialect<S> {
         session: &Session,
         keyspace: Option<&str>,
         text: &str,
-    ) -> Result<Prepared, QueryError> {
+    ) -> Result<Prepared, CqlError> {
         let (version, catalogue) = self.catalogue();
         let keyspace = chosen_keyspace(&catalogue, session, keyspace)?;
         Prepared::new(Scope { catalogue: &catalogue, keyspace }, text, version)
     }
 
     /// What [`Dialect::prepare`] looks things up in, for a text that is parsed on another thread.
-    pub fn scope(&self, session: &Session, keyspace: Option<&str>) -> Result<OwnedScope, QueryError> {
+    pub fn scope(&self, session: &Session, keyspace: Option<&str>) -> Result<OwnedScope, CqlError> {
         let (version, catalogue) = self.catalogue();
         let keyspace = chosen_keyspace(&catalogue, session, keyspace)?.map(str::to_string);
         Ok(OwnedScope { version, catalogue, keyspace })
@@ -116,7 +117,7 @@ impl<S: Store> Dialect<S> {
         &self,
         role: &Arc<str>,
         now_micros: i64,
-    ) -> Result<Rc<database::grants::Grants>, QueryError> {
+    ) -> Result<Rc<database::grants::Grants>, CqlError> {
         roles::grants(self, role, now_micros).await
     }
 
@@ -126,14 +127,14 @@ impl<S: Store> Dialect<S> {
         session: &Session,
         prepared: &Prepared,
         request: Request<'_>,
-    ) -> Result<Answer, QueryError> {
+    ) -> Result<Answer, CqlError> {
         let outcome = match &prepared.plan {
             Plan::Select(select) => self.select(session, prepared, select, request).await,
             // Apart, so that a read's future holds nothing of what schema statements and roles need: futures are moved.
             _ => Box::pin(self.execute_other(session, prepared, request)).await,
         };
         match outcome {
-            Err(QueryError::Store(StoreError::UnknownTable(_))) => {
+            Err(CqlError::Store(StoreError::UnknownTable(_))) => {
                 Box::pin(self.execute_again(session, prepared, request)).await
             }
             outcome => outcome,
@@ -147,10 +148,10 @@ impl<S: Store> Dialect<S> {
         session: &Session,
         prepared: &Prepared,
         request: Request<'_>,
-    ) -> Result<Answer, QueryError> {
+    ) -> Result<Answer, CqlError> {
         self.shared.changed().await;
         let gone = || {
-            QueryError::Store(StoreError::UnknownTable(TableId(prepared.tables.first().map_or(0, |t| t.id))))
+            CqlError::Store(StoreError::UnknownTable(TableId(prepared.tables.first().map_or(0, |t| t.id))))
         };
         if !matches!(prepared.plan, Plan::Select(_) | Plan::Write(_) | Plan::Batch(_) | Plan::Transaction(_))
         {
@@ -177,7 +178,7 @@ impl<S: Store> Dialect<S> {
         prepared: &Prepared,
         select: &SelectPlan,
         mut request: Request<'_>,
-    ) -> Result<Answer, QueryError> {
+    ) -> Result<Answer, CqlError> {
         self.check_values(prepared, &request)?;
         let sight = roles::authorize(self, session, prepared, request.now_micros).await?;
         if prepared.undeclared.is_some() {
@@ -199,7 +200,7 @@ impl<S: Store> Dialect<S> {
         session: &Session,
         select: &SelectPlan,
         request: Request<'_>,
-    ) -> Result<Answer, QueryError> {
+    ) -> Result<Answer, CqlError> {
         let passage = self.passage(session, request.now_micros).await?;
         passage.system(self, select, &request)?;
         let ctx = self.context(passage.through(request));
@@ -214,7 +215,7 @@ impl<S: Store> Dialect<S> {
         session: &Session,
         prepared: &Prepared,
         mut request: Request<'_>,
-    ) -> Result<Answer, QueryError> {
+    ) -> Result<Answer, CqlError> {
         // What a statement costs can be told without its values.
         if !matches!(prepared.plan, Plan::Explain(_)) {
             self.check_values(prepared, &request)?;
@@ -244,11 +245,11 @@ impl<S: Store> Dialect<S> {
         prepared: &Prepared,
         sight: roles::Sight,
         request: Request<'_>,
-    ) -> Result<Answer, QueryError> {
+    ) -> Result<Answer, CqlError> {
         let ctx = self.context(request);
         let response = match &prepared.plan {
             Plan::Select(_) | Plan::Analyze(_) => {
-                return Err(QueryError::invalid("This statement is executed by itself"));
+                return Err(CqlError::invalid("This statement is executed by itself"));
             }
             Plan::Write(plan) => rows_or_void(query::write::execute(&ctx, plan).await?),
             Plan::Batch(batch) => {
@@ -289,7 +290,7 @@ impl<S: Store> Dialect<S> {
         statements: Vec<Arc<WritePlan>>,
         values: &[Values<'_>],
         mut request: Request<'_>,
-    ) -> Result<Answer, QueryError> {
+    ) -> Result<Answer, CqlError> {
         let sight = roles::authorize_writes(self, session, &statements, request.now_micros).await?;
         request.masked = sight == roles::Sight::Masked;
         let plan = BatchPlan { kind, statements, timestamp: None };
@@ -319,20 +320,20 @@ impl<S: Store> Dialect<S> {
         }
     }
 
-    pub(crate) fn check_values(&self, prepared: &Prepared, request: &Request<'_>) -> Result<(), QueryError> {
+    pub(crate) fn check_values(&self, prepared: &Prepared, request: &Request<'_>) -> Result<(), CqlError> {
         let (expected, given) = (prepared.markers.len(), request.values.len());
         if expected != given {
-            return Err(QueryError::invalid(format!(
+            return Err(CqlError::invalid(format!(
                 "there were {expected} markers(?) in CQL but {given} bound variables"
             )));
         }
         Ok(())
     }
 
-    fn use_keyspace(&self, name: &Arc<str>) -> Result<Response, QueryError> {
+    fn use_keyspace(&self, name: &Arc<str>) -> Result<Response, CqlError> {
         match self.catalogue().1.keyspace(name) {
             Some(_) => Ok(Response::SetKeyspace(name.clone())),
-            None => Err(QueryError::invalid(format!("Keyspace '{name}' does not exist"))),
+            None => Err(CqlError::invalid(format!("Keyspace '{name}' does not exist"))),
         }
     }
 
@@ -341,7 +342,7 @@ impl<S: Store> Dialect<S> {
         session: &Session,
         ctx: &Context<'_, S>,
         plan: &ddl::DdlPlan,
-    ) -> Result<Response, QueryError> {
+    ) -> Result<Response, CqlError> {
         let now_micros = ctx.request.now_micros;
         self.guard_bound(&plan.statement, &plan.keyspace, now_micros).await?;
         let outcome = ddl::execute(plan, &self.shared, &self.store, now_micros).await?;
@@ -393,7 +394,7 @@ pub struct OwnedScope {
 
 impl OwnedScope {
     /// Parses and binds a statement.
-    pub fn prepare(&self, text: &str) -> Result<Prepared, QueryError> {
+    pub fn prepare(&self, text: &str) -> Result<Prepared, CqlError> {
         let scope = Scope { catalogue: &self.catalogue, keyspace: self.keyspace.as_deref() };
         Prepared::new(scope, text, self.version)
     }
@@ -404,9 +405,9 @@ fn chosen_keyspace<'k>(
     catalogue: &Catalogue,
     session: &'k Session,
     keyspace: Option<&'k str>,
-) -> Result<Option<&'k str>, QueryError> {
+) -> Result<Option<&'k str>, CqlError> {
     match keyspace.filter(|name| catalogue.keyspace(name).is_none()) {
-        Some(name) => Err(QueryError::invalid(format!("Keyspace '{name}' does not exist"))),
+        Some(name) => Err(CqlError::invalid(format!("Keyspace '{name}' does not exist"))),
         None => Ok(keyspace.or(session.keyspace.as_deref())),
     }
 }

@@ -1,12 +1,12 @@
 //! The shapes of CQL statements: what they do to which table, without their values.
 
+use crate::CqlError;
 use crate::bind::Scope;
 use crate::explain::select_class;
 use crate::prepared::Plan;
 use cql_syntax::ast::{self, ExprKind, Literal, Modification, Relation, RelationOp, Statement, Subject};
 use database::shape::{Class, How, Limit, Order, Shape, Verb};
 use model::types::quote_identifier;
-use query::QueryError;
 use query::function::foreign::dialect_of;
 use query::select::SelectPlan;
 use query::write::{Keys, Returned, TransactionPlan, WritePlan};
@@ -41,7 +41,7 @@ pub fn shapes(statement: &Statement, plan: &Plan) -> Vec<Shaped> {
             vec![Shaped {
                 shape: Shape { grouped, ..shape },
                 class: select_class(select),
-                statement: select_text(tree, table),
+                statement: select_text(tree, table, select.grouping.is_some()),
             }]
         }
         (Statement::Insert(tree), Plan::Write(plan)) => vec![modification(plan, Tree::Insert(tree))],
@@ -71,7 +71,7 @@ pub fn shapes(statement: &Statement, plan: &Plan) -> Vec<Shaped> {
 
 /// The shape that a pattern on a table of another dialect declares, from the statement alone: CQL neither writes such tables nor reads
 /// their indexes, and the other dialect does both. `None`: the table is one of CQL.
-pub fn foreign_shape(scope: Scope<'_>, statement: &Statement) -> Option<Result<Shape, QueryError>> {
+pub fn foreign_shape(scope: Scope<'_>, statement: &Statement) -> Option<Result<Shape, CqlError>> {
     let (name, verb, relations, conditional) = match statement {
         Statement::Select(select) => (&select.table, Verb::Select, &select.relations[..], false),
         Statement::Insert(insert) => (&insert.table, Verb::Insert, &[][..], insert.if_not_exists.is_some()),
@@ -95,7 +95,7 @@ pub fn foreign_shape(scope: Scope<'_>, statement: &Statement) -> Option<Result<S
     let served = |key: &&Vec<String>| names.iter().all(|name| key.iter().any(|known| known == name));
     let whole = |key: &&Vec<String>| verb == Verb::Select || verb == Verb::Insert || key.len() == names.len();
     if !wanted.iter().any(|key| served(&key) && whole(&key)) {
-        return Some(Err(QueryError::Invalid(format!(
+        return Some(Err(CqlError::Invalid(format!(
             "{}.{} is a table of the DynamoDB API: a pattern restricts its key, all of it to write, or that of one of its indexes",
             table.keyspace, table.name
         ))));
@@ -223,8 +223,22 @@ fn unique(mut names: Vec<String>) -> Vec<String> {
     names
 }
 
-fn select_text(tree: &ast::Select, table: &Table) -> String {
-    let mut text = format!("SELECT * FROM {}{}", place(table), where_text(&tree.relations));
+/// A pattern that the statement is an instance of. Which columns it selects does not matter, but whether it gives rows or groups of them does.
+fn select_text(tree: &ast::Select, table: &Table, grouped: bool) -> String {
+    let selected = match (tree.distinct, grouped) {
+        (true, _) => {
+            let columns: Vec<String> =
+                table.partition_key.iter().map(|c| quote_identifier(&c.name)).collect();
+            format!("DISTINCT {}", columns.join(", "))
+        }
+        (false, true) => "count(*)".to_string(),
+        (false, false) => "*".to_string(),
+    };
+    let mut text = format!("SELECT {selected} FROM {}{}", place(table), where_text(&tree.relations));
+    if !tree.group_by.is_empty() {
+        let parts: Vec<String> = tree.group_by.iter().map(|part| part.to_string()).collect();
+        text += &format!(" GROUP BY {}", parts.join(", "));
+    }
     let orders: Vec<String> = tree
         .order_by
         .iter()

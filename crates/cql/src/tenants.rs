@@ -3,6 +3,7 @@
 //! Whether a statement is concerned is found out once, when it is bound; the others pay one look at a flag. A statement that is
 //! concerned gets an [`Admission`], which every partition key of its plan has to pass.
 
+use crate::CqlError;
 use crate::bind::Scope;
 use crate::prepared::{Plan, Prepared};
 use crate::roles::{self, Tables};
@@ -10,10 +11,10 @@ use crate::session::{Dialect, Session};
 use cql_syntax::ast::{Property, Statement, TableChange};
 use database::grants::{Resource, is_of_tenant};
 use database::tenants::Admission;
+use query::Request;
 use query::restrict::PartitionSet;
 use query::select::SelectPlan;
 use query::write::WritePlan;
-use query::{QueryError, Request};
 use rt::{Clock, SystemClock};
 use schema::Table;
 use std::sync::Arc;
@@ -51,7 +52,7 @@ impl<S: Store> Dialect<S> {
         &self,
         session: &Session,
         now_micros: i64,
-    ) -> Result<Passage<'_, S>, QueryError> {
+    ) -> Result<Passage<'_, S>, CqlError> {
         let grants = match &session.role {
             None => None,
             Some(role) => Some(roles::grants(self, role, now_micros).await?),
@@ -69,7 +70,7 @@ impl<S: Store> Dialect<S> {
         statement: &Statement,
         keyspace: &str,
         now_micros: i64,
-    ) -> Result<(), QueryError> {
+    ) -> Result<(), CqlError> {
         let takes = |properties: &[Property]| {
             properties.iter().any(|p| p.name.as_str() == "tenant" && p.value.text() == Some(""))
         };
@@ -92,7 +93,7 @@ impl<S: Store> Dialect<S> {
         };
         match granted.iter().find(holds) {
             None => Ok(()),
-            Some(_) => Err(QueryError::invalid(format!(
+            Some(_) => Err(CqlError::invalid(format!(
                 "Roles are bound to tenants in {resource}, and without the tenant they would be bound to nothing. Revoke first \
                  what was granted FOR TENANT (LIST ALL PERMISSIONS shows it)"
             ))),
@@ -112,12 +113,12 @@ impl<'d, S: Store> Passage<'d, S> {
         dialect: &Dialect<S>,
         plan: &SelectPlan,
         request: &Request<'_>,
-    ) -> Result<(), QueryError> {
+    ) -> Result<(), CqlError> {
         let Some(grants) = self.admission.bound() else { return Ok(()) };
         let table = &*plan.table;
         let place = (&*table.keyspace, &*table.name);
         let refused = || {
-            Err(QueryError::Unauthorized(format!(
+            Err(CqlError::Unauthorized(format!(
                 "User {} is bound to tenants: {}.{} shows what belongs to others",
                 grants.role, table.keyspace, table.name
             )))
@@ -136,7 +137,7 @@ impl<'d, S: Store> Passage<'d, S> {
     }
 
     /// Whether what a statement did may be told: how much a scan looked at is not only about its own tenant.
-    pub fn may_analyze(&self, prepared: &Prepared) -> Result<(), QueryError> {
+    pub fn may_analyze(&self, prepared: &Prepared) -> Result<(), CqlError> {
         let Some(grants) = self.admission.bound() else { return Ok(()) };
         match &prepared.plan {
             Plan::Select(plan)
@@ -144,7 +145,7 @@ impl<'d, S: Store> Passage<'d, S> {
                     || plan.table.view.is_some()
                     || !plan.restrictions.partitions.names_keys() =>
             {
-                Err(QueryError::Unauthorized(format!(
+                Err(CqlError::Unauthorized(format!(
                     "User {} is bound to tenants: EXPLAIN ANALYZE is for statements that name their partitions, because others \
                      look at rows of other tenants too",
                     grants.role
@@ -169,9 +170,9 @@ impl<'d, S: Store> Passage<'d, S> {
 }
 
 /// What GRANT … FOR TENANT needs: somebody whose rows can be told from those of others.
-pub(crate) fn check_grant(scope: Scope<'_>, whole: &Resource, tenant: &str) -> Result<(), QueryError> {
+pub(crate) fn check_grant(scope: Scope<'_>, whole: &Resource, tenant: &str) -> Result<(), CqlError> {
     let missing = |place: &str| {
-        QueryError::invalid(format!(
+        CqlError::invalid(format!(
             "{place} has no tenants: say which column they are in first, ALTER … WITH tenant = '<first partition key column>'"
         ))
     };
@@ -179,14 +180,14 @@ pub(crate) fn check_grant(scope: Scope<'_>, whole: &Resource, tenant: &str) -> R
         Resource::Table(keyspace, name) => {
             let Some(table) = scope.catalogue.table(keyspace, name) else { return Ok(()) };
             if table.view.is_some() {
-                return Err(QueryError::invalid(
+                return Err(CqlError::invalid(
                     "Permissions on a view are those of its table: grant them there",
                 ));
             }
             let Some(column) = table.tenant_column() else { return Err(missing(&whole.to_string())) };
             match database::grants::wire_value(&column.data_type, tenant) {
                 Some(_) => Ok(()),
-                None => Err(QueryError::invalid(format!(
+                None => Err(CqlError::invalid(format!(
                     "'{tenant}' is no value of {}, which has the type {}",
                     column.name, column.data_type
                 ))),
@@ -198,6 +199,6 @@ pub(crate) fn check_grant(scope: Scope<'_>, whole: &Resource, tenant: &str) -> R
                 !keyspace.tenant.is_empty() || keyspace.tables.values().any(|table| table.has_tenants());
             if any { Ok(()) } else { Err(missing(&whole.to_string())) }
         }
-        _ => Err(QueryError::Syntax("FOR TENANT follows a keyspace or a table".into())),
+        _ => Err(CqlError::Syntax("FOR TENANT follows a keyspace or a table".into())),
     }
 }

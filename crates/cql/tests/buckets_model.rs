@@ -5,17 +5,22 @@
 
 #[path = "buckets_model/crash.rs"]
 mod crash;
+#[path = "buckets_model/spill.rs"]
+mod spill;
 
+use cql::CqlError;
 use cql::roles::NoPasswords;
 use cql::session::{Dialect, Response, Session};
 use cql::system::{NodeInfo, SystemTables};
 use database::ids::ShardIds;
 use engine::{EmbeddedStore, Engine, EngineOptions};
-use query::{QueryError, Request, Values};
+use query::{Request, Values};
 use rt::{Clock, CrashImage, ManualClock, SimDisk};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
+use store::Store;
 
 const START_MICROS: i64 = 1_700_000_000_000_000;
 const HOUR: i64 = 3_600_000;
@@ -64,9 +69,17 @@ impl Shape {
 
     /// Without buckets now and then.
     fn any_plan(random: &mut Random, columns: &[(&'static str, bool)]) -> String {
-        let every = *random.of(&["1h", "6h", "1d", "week", "month"]);
+        let every = *random.of(&["1h", "1d", "week", "week", "month", "month"]);
         let into = 2 + random.below(4);
         let by = random.of(columns).0;
+        let spill = *random.of(&["6h", "1d", "3d", "week"]);
+        let at = *random.of(&["100", "300", "1KB"]);
+        let (coarse, fine) = (schema::Every::parse(every).unwrap(), schema::Every::parse(spill).unwrap());
+        let spill = match columns[0].0 == "at" && fine.seconds() < coarse.seconds() && random.chance(85) {
+            true => format!(", 'spill': '{spill}', 'at': '{at}'"),
+            false => String::new(),
+        };
+        let every = format!("{every}'{spill}, 'column': 'bucket");
         match random.below(10) {
             0..=2 => format!("{{'by': 'at', 'every': '{every}'}}"),
             3..=5 => format!("{{'by': '{by}', 'into': {into}}}"),
@@ -205,33 +218,47 @@ impl Asked {
     }
 }
 
+const DAYS: u64 = 60;
+
 /// Times on few hours of two months, so that rows and bounds meet.
 fn moment(random: &mut Random) -> i64 {
-    let day = random.below(60) as i64;
-    1_700_000_000_000 + day * 24 * HOUR + random.below(4) as i64 * 6 * HOUR
+    let day = random.below(DAYS);
+    time_of(random, day)
+}
+
+fn time_of(random: &mut Random, day: u64) -> i64 {
+    1_700_000_000_000 + day as i64 * 24 * HOUR + random.below(4) as i64 * 6 * HOUR
 }
 
 struct Node {
     engine: Engine,
+    /// That of the first shard, which has the background too, and those of the others.
     dialect: Dialect<EmbeddedStore>,
+    others: Vec<Dialect<EmbeddedStore>>,
     ids: Rc<ShardIds>,
+    clock: Arc<ManualClock>,
+    /// Whose turn it is to take a statement.
+    turn: Cell<usize>,
 }
 
 impl Node {
-    async fn start(disk: &SimDisk, clock: Arc<ManualClock>) -> Node {
+    async fn start(disk: &SimDisk, clock: Arc<ManualClock>, shards: usize) -> Node {
         let mut options = EngineOptions::new("/db");
-        options.shards = 1;
+        options.shards = shards;
         options.inline = true;
         let (engine, opened) = Engine::open(Arc::new(disk.clone()), clock.clone(), options).unwrap();
         let shared = Arc::new(cql::open_catalogue(opened.catalogue.as_deref(), clock.micros()).unwrap());
         let system = Arc::new(SystemTables::new(NodeInfo::default(), shared.clone()));
-        let ids = Rc::new(ShardIds::new(clock, 0, 7));
-        let (store, limits) = (engine.store(0).unwrap(), Default::default());
-        let dialect =
-            Dialect::new(store, shared, system, Box::new(ids.clone()), limits, Box::new(NoPasswords));
+        let ids = Rc::new(ShardIds::new(clock.clone(), 0, 7));
+        let dialect = |shard: usize| {
+            let (store, limits) = (engine.store(shard).unwrap(), Default::default());
+            let (shared, system) = (shared.clone(), system.clone());
+            Dialect::new(store, shared, system, Box::new(ids.clone()), limits, Box::new(NoPasswords))
+        };
+        let (dialect, others) = (dialect(0), (1..shards).map(dialect).collect());
         dialect.shared.jobs().work_in_pages_of(PAGE_ROWS);
         dialect.shared.bootstrap(&dialect.store).await.unwrap();
-        Node { engine, dialect, ids }
+        Node { engine, dialect, others, ids, clock, turn: Cell::new(0) }
     }
 
     async fn page(&self, text: &str, size: Option<usize>, state: Option<&[u8]>) -> Page {
@@ -243,13 +270,15 @@ impl Node {
         text: &str,
         size: Option<usize>,
         state: Option<&[u8]>,
-    ) -> Result<Page, QueryError> {
+    ) -> Result<Page, CqlError> {
         let session = Session::default();
-        let prepared = self.dialect.prepare(&session, None, text)?;
+        self.turn.set((self.turn.get() + 1) % (1 + self.others.len()));
+        let dialect = self.others.get(self.turn.get()).unwrap_or(&self.dialect);
+        let prepared = dialect.prepare(&session, None, text)?;
         let mut request = Request::new(Values::NONE, self.ids.now_micros());
         request.page_size = size.map(|size| size as u32);
         request.paging_state = state;
-        Ok(match self.dialect.execute(&session, &prepared, request).await?.response {
+        Ok(match dialect.execute(&session, &prepared, request).await?.response {
             Response::Rows(rows) => {
                 let number = |bytes: Option<&[u8]>| match bytes.unwrap() {
                     [applied] => i64::from(*applied),
@@ -280,22 +309,34 @@ struct World {
     rows: Rows,
     operations: usize,
     pages: usize,
+    shards: usize,
+    /// The day of the newest rows: time goes on as rows are written, and some come late.
+    day: u64,
+    spills: usize,
     /// The background, as long as the plan of the table is being changed.
     job: Option<Job>,
     turns: usize,
 }
 
-type Job = tokio::task::JoinHandle<Result<(), QueryError>>;
+type Job = tokio::task::JoinHandle<Result<(), query::QueryError>>;
 
 /// The clock moves before every change, so that conditions, whose timestamps are the store's, come behind what was there.
 impl World {
     async fn write(&mut self) {
         self.clock.advance_micros(TICK_MICROS);
         let count = 1 + self.random.below(20);
+        if self.day + 1 < DAYS && self.random.chance(30) {
+            self.day += 1;
+        }
         let mut batch = String::from("BEGIN UNLOGGED BATCH ");
         let mut written = BTreeSet::new();
         for _ in 0..count {
-            let (k, at, id) = (self.random.below(4) as i64, moment(&mut self.random), self.random.below(6));
+            let day = match self.random.chance(70) {
+                true => self.day.saturating_sub(self.random.below(3)),
+                false => self.random.below(self.day + 1),
+            };
+            let at = time_of(&mut self.random, day);
+            let (k, id) = (self.random.below(4) as i64, self.random.below(6));
             let v = self.random.below(1000) as i64;
             let key = self.shape.key(at, id as i64);
             // All of a batch has one timestamp: of two values for a row the larger would count.
@@ -365,7 +406,7 @@ impl World {
                     job.abort();
                 }
                 self.disk = self.disk.image(CrashImage::DropUnsynced);
-                self.node = Node::start(&self.disk, self.clock.clone()).await;
+                self.node = Node::start(&self.disk, self.clock.clone(), self.shards).await;
                 self.work();
             }
             false => {
@@ -464,6 +505,9 @@ impl World {
 
     /// Lets the background have a few turns.
     async fn step(&mut self) {
+        if self.random.chance(20) {
+            self.spills += self.node.dialect.store.spill().await.unwrap();
+        }
         for _ in 0..self.random.below(4) {
             tokio::task::yield_now().await;
         }
@@ -484,6 +528,7 @@ impl World {
         self.table = format!("t{number}");
         self.shape = Shape::any(&mut self.random);
         self.rows.clear();
+        self.day = 0;
         self.node.run(&self.shape.ddl(&self.table)).await;
     }
 }
@@ -494,11 +539,21 @@ fn setting(name: &str, default: usize) -> usize {
 
 #[test]
 fn random_plans_answer_as_one_sorted_list() {
+    against_one_sorted_list(1, setting("BUCKETS_OPERATIONS", OPERATIONS));
+}
+
+/// The same, with statements taken by every shard in turn.
+#[test]
+fn random_plans_on_several_shards_answer_as_one_sorted_list() {
+    against_one_sorted_list(3, setting("BUCKETS_OPERATIONS", OPERATIONS) / 4);
+}
+
+fn against_one_sorted_list(shards: usize, operations: usize) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     tokio::task::LocalSet::new().block_on(&runtime, async {
         let disk = SimDisk::new();
         let clock = Arc::new(ManualClock::at_micros(START_MICROS));
-        let node = Node::start(&disk, clock.clone()).await;
+        let node = Node::start(&disk, clock.clone(), shards).await;
         node.run(
             "CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
         )
@@ -507,9 +562,22 @@ fn random_plans_answer_as_one_sorted_list() {
         let shape = Shape::any(&mut random);
         let (table, rows) = (String::new(), Rows::new());
         let (job, turns) = (None, 0);
-        let mut world =
-            World { disk, clock, node, random, table, shape, rows, operations: 0, pages: 0, job, turns };
-        let operations = setting("BUCKETS_OPERATIONS", OPERATIONS);
+        let mut world = World {
+            disk,
+            clock,
+            node,
+            random,
+            table,
+            shape,
+            rows,
+            operations: 0,
+            pages: 0,
+            shards,
+            day: 0,
+            spills: 0,
+            job,
+            turns,
+        };
         let mut tables = 0;
         while world.operations < operations {
             world.begin(tables).await;
@@ -528,9 +596,10 @@ fn random_plans_answer_as_one_sorted_list() {
             }
         }
         println!(
-            "{} operations, {} pages, {tables} tables, {} changes of a plan",
-            world.operations, world.pages, world.turns
+            "{} operations, {} pages, {tables} tables, {} changes of a plan, {} buckets spilled",
+            world.operations, world.pages, world.turns, world.spills
         );
+        assert!(operations < 20_000 || world.spills > operations / 2500, "{} buckets spilled", world.spills);
         assert!(world.turns > operations / 2000, "{} changes of a plan", world.turns);
         assert!(world.pages > operations / 100, "{} pages", world.pages);
     });
@@ -542,7 +611,7 @@ fn the_newest_rows_cost_the_newest_bucket() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     tokio::task::LocalSet::new().block_on(&runtime, async {
         let clock = Arc::new(ManualClock::at_micros(START_MICROS));
-        let node = Node::start(&SimDisk::new(), clock).await;
+        let node = Node::start(&SimDisk::new(), clock, 1).await;
         node.run("CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
             .await;
         let table = |name: &str, plan: &str| {

@@ -2,8 +2,8 @@
 
 mod harness;
 
+use cql::CqlError;
 use harness::Bench;
-use query::QueryError;
 
 const TABLE: &str = "CREATE TABLE t (a int, b int, c int, d int, e int, v text, l list<int>, m map<text, text>, \
                      PRIMARY KEY ((a, b), c, d, e))";
@@ -16,7 +16,7 @@ fn numbers(count: usize) -> String {
 /// The refusal, which must come quickly and say what to do.
 fn refused(bench: &mut Bench, text: &str) -> String {
     match bench.run(text) {
-        Err(QueryError::Invalid(message)) => message,
+        Err(CqlError::Invalid(message)) => message,
         other => panic!("{other:?}: {}", &text[..60]),
     }
 }
@@ -119,9 +119,9 @@ fn a_row_of_an_answer_has_a_bound() {
         let columns = vec![selected; 70].join(", ");
         for text in [format!("SELECT {columns} FROM t"), format!("SELECT {columns} FROM t WHERE k = 1")] {
             match bench.run(&text) {
-                Err(QueryError::Invalid(message)) if message.contains("larger than 67108864 bytes") => {}
+                Err(CqlError::Invalid(message)) if message.contains("larger than 67108864 bytes") => {}
                 // Functions that are not there are not what this is about.
-                Err(QueryError::Invalid(message)) if selected != "v" => {
+                Err(CqlError::Invalid(message)) if selected != "v" => {
                     assert!(!message.is_empty());
                 }
                 other => panic!("{:?}", other.map(|_| "an answer")),
@@ -319,7 +319,7 @@ fn sorts_and_plans_count_against_one_budget() {
         let little = rt::Budget::new(300 << 10);
         bench.limit_to(&little);
         let refused = bench.run(&statement);
-        assert!(matches!(refused, Err(query::QueryError::Overloaded(_))), "{shown}: {refused:?}");
+        assert!(matches!(refused, Err(CqlError::Overloaded(_))), "{shown}: {refused:?}");
         assert_eq!(little.bytes_taken(), 0, "{shown}");
         assert!(little.refused() > 0, "{shown}");
     }

@@ -1,6 +1,7 @@
 //! DDL and data together, cut at every I/O: after recovery the schema and the rows are those of the statements that were
 //! acknowledged, with or without the one under way. The catalogue is never older or newer than the data it describes.
 
+use cql::CqlError;
 use cql::roles::NoPasswords;
 use cql::session::{Dialect, Response, Session};
 use cql::system::{NodeInfo, SystemTables};
@@ -10,7 +11,7 @@ use engine::{EmbeddedStore, Engine, EngineOptions};
 use model::key::PartitionKey;
 use model::literal::format_literal;
 use model::row::RowView;
-use query::{QueryError, Request, Values};
+use query::{Request, Values};
 use rt::{Clock, CrashImage, Fault, ManualClock, SimDisk};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -121,7 +122,7 @@ impl Node {
         Ok(Node { engine, dialect, ids })
     }
 
-    async fn execute(&self, text: &str) -> Result<Vec<String>, QueryError> {
+    async fn execute(&self, text: &str) -> Result<Vec<String>, CqlError> {
         if text == "FLUSH" {
             self.engine.flush().await;
             self.engine.run_jobs();

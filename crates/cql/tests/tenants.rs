@@ -4,9 +4,9 @@
 
 mod harness;
 
+use cql::CqlError;
 use cql::session::Response;
 use harness::{Bench, show_rows};
-use query::QueryError;
 
 const SCHEMA: &[&str] = &[
     "CREATE KEYSPACE app WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1} AND tenant = 'tenant_id'",
@@ -260,7 +260,7 @@ fn no_select_reaches_another_tenant() {
                 }
             }
             Ok(other) => panic!("{text}: {other:?}"),
-            Err(QueryError::Unauthorized(error)) => {
+            Err(CqlError::Unauthorized(error)) => {
                 assert!(!leaks(&text, std::slice::from_ref(&error), false), "{text}\n{error}");
                 refused += 1;
             }
@@ -277,7 +277,7 @@ fn no_select_reaches_another_tenant() {
         bench.run(&format!("SELECT note FROM {scan}")).unwrap();
         // How much it looked at is not only about its own tenant.
         let error = bench.run(&format!("EXPLAIN ANALYZE SELECT note FROM {scan}")).unwrap_err();
-        assert!(matches!(error, QueryError::Unauthorized(_)), "{scan}: {error:?}");
+        assert!(matches!(error, CqlError::Unauthorized(_)), "{scan}: {error:?}");
     }
     println!("{answered} answered with rows, {refused} refused, {invalid} not valid");
     assert!(answered > 100 && refused > 1_000, "{answered} {refused} {invalid}");
@@ -351,7 +351,7 @@ fn no_write_reaches_another_tenant() {
                 done += 1;
             }
             Ok(_) => done += 1,
-            Err(QueryError::Unauthorized(error)) => {
+            Err(CqlError::Unauthorized(error)) => {
                 assert!(!error.contains("beta"), "{text}\n{error}");
                 refused += 1;
             }
@@ -371,7 +371,7 @@ fn no_write_reaches_another_tenant() {
         "GRANT SELECT ON KEYSPACE app TO app",
     ] {
         let error = bench.run(text).unwrap_err();
-        assert!(matches!(error, QueryError::Unauthorized(_)), "{text}: {error:?}");
+        assert!(matches!(error, CqlError::Unauthorized(_)), "{text}: {error:?}");
     }
     println!("{done} done, {refused} refused");
     assert!(done > 250 && refused > 500, "{done} {refused}");
@@ -519,7 +519,7 @@ fn use_is_counted_and_limited() {
     for _ in 0..100 {
         match bench.run(&read("acme")) {
             Ok(_) => {}
-            Err(QueryError::Overloaded(text)) => {
+            Err(CqlError::Overloaded(text)) => {
                 assert!(text.contains("limit of 10 requests per second"), "{text}");
                 over += 1;
             }
@@ -543,6 +543,6 @@ fn use_is_counted_and_limited() {
         ["system_views.audit", "system_views.findings", "system_views.clients", "system_traces.sessions"]
     {
         let error = bench.run(&format!("SELECT * FROM {closed}")).unwrap_err();
-        assert!(matches!(error, QueryError::Unauthorized(_)), "{closed}: {error:?}");
+        assert!(matches!(error, CqlError::Unauthorized(_)), "{closed}: {error:?}");
     }
 }

@@ -11,13 +11,16 @@ use crate::review::Reviewer;
 use crate::tenants::Tenants;
 use crate::view;
 use query::QueryError;
+use query::fault::JobFault;
 use schema::{
     Applied, Catalogue, CompactionPlan, CompressionPlan, Effect, LimitPlan, SchemaError, Setting, Table,
     TableOptions,
 };
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
-use store::{BucketsConfig, Compaction, Compression, PartitionLimit, Store, TableConfig, TableId};
+use store::{
+    BucketsConfig, Compaction, Compression, PartitionLimit, SpillConfig, Store, TableConfig, TableId,
+};
 
 /// The data center of a node that was not told another.
 pub const DATA_CENTER: &str = "datacenter1";
@@ -149,33 +152,33 @@ impl SharedCatalogue {
 
     /// Computes a change against the current snapshot, stores it, publishes it. `compute` sees a snapshot that no
     /// other change can overtake.
-    pub async fn change<S: Store>(
+    pub async fn change<S: Store, E: From<QueryError>>(
         &self,
         store: &S,
         now_micros: i64,
-        compute: impl FnOnce(&Catalogue, &Setting) -> Result<Applied, QueryError>,
-    ) -> Result<Applied, QueryError> {
+        compute: impl FnOnce(&Catalogue, &Setting) -> Result<Applied, E>,
+    ) -> Result<Applied, E> {
         let _changing = self.changing.lock().await;
         let before = self.load().1;
         let setting = Setting { now_micros, data_center: self.data_center.clone() };
         let computed = Computed::new(compute(&before, &setting)?, &before, self.host_id)?;
-        self.publish(store, computed).await
+        Ok(self.publish(store, computed).await?)
     }
 
     /// The same, computed beside the shard: what a statement makes of a large catalogue takes long, and so does writing it out.
-    pub async fn change_aside<S: Store>(
+    pub async fn change_aside<S: Store, E: From<QueryError> + Send + 'static>(
         &self,
         store: &S,
         now_micros: i64,
-        compute: impl FnOnce(&Catalogue, &Setting) -> Result<Applied, QueryError> + Send + 'static,
-    ) -> Result<Applied, QueryError> {
+        compute: impl FnOnce(&Catalogue, &Setting) -> Result<Applied, E> + Send + 'static,
+    ) -> Result<Applied, E> {
         let _changing = self.changing.lock().await;
         let before = self.load().1;
         let setting = Setting { now_micros, data_center: self.data_center.clone() };
         let host_id = self.host_id;
-        let work = move || Computed::new(compute(&before, &setting)?, &before, host_id);
+        let work = move || Ok::<_, E>(Computed::new(compute(&before, &setting)?, &before, host_id)?);
         let computed = rt::aside(work).await?;
-        self.publish(store, computed).await
+        Ok(self.publish(store, computed).await?)
     }
 
     /// Stores a change and makes it visible. The caller holds the lock since before it was computed.
@@ -220,11 +223,7 @@ impl Computed {
         let after = &applied.catalogue;
         // The other half of the check at start: what is stored can be opened. A schema that passes every rule of its statement and
         // not this one is a fault of ours, and must be one now, not when the server is started the next time.
-        after.check().map_err(|what| {
-            QueryError::Store(store::StoreError::Invalid(format!(
-                "this change would make a schema that cannot be opened again: {what}"
-            )))
-        })?;
+        after.check().map_err(|what| JobFault::Unopenable { what: what.to_string() })?;
         let stored = match after == before {
             true => None,
             false => Some((after.to_json_of_node(Some(host_id)), table_configs(after)?)),
@@ -238,9 +237,11 @@ pub fn table_configs(catalogue: &Catalogue) -> Result<Vec<TableConfig>, QueryErr
     let mut configs = Vec::new();
     for table in catalogue.tables().filter(|table| !table.is_virtual()) {
         let mirror = crate::builds::mirror(table);
-        configs.push(TableConfig { views: view::configs(catalogue, table)?, mirror, ..table_config(table) });
+        let spill = spill_config(table);
+        let views = view::configs(catalogue, table)?;
+        configs.push(TableConfig { views, mirror, spill, ..table_config(table) });
         configs.extend(index_configs(table));
-        configs.extend(record_config(table));
+        configs.extend(record_configs(table));
         configs.extend(store_configs(table));
         configs.extend(members_config(catalogue, table));
         if let Some(next) = table.next_generation() {
@@ -249,10 +250,11 @@ pub fn table_configs(catalogue: &Catalogue) -> Result<Vec<TableConfig>, QueryErr
                 indexes: Vec::new(),
                 limit: None,
                 buckets: None,
+                spill: None,
                 ..table_config(&next)
             });
             configs.extend(index_configs(&next));
-            configs.extend(record_config(&next));
+            configs.extend(record_configs(&next));
         }
     }
     Ok(configs)
@@ -269,14 +271,28 @@ fn table_config(table: &Table) -> TableConfig {
         views: Vec::new(),
         limit: table.options.partition_limit().map(limit),
         buckets: buckets_config(table),
+        spill: None,
         mirror: None,
         groups: None,
     }
 }
 
 fn limit(plan: LimitPlan) -> PartitionLimit {
-    let LimitPlan { bytes, rows, warn_bytes, warn_rows, refuse } = plan;
+    let LimitPlan { bytes, rows, mut warn_bytes, mut warn_rows, refuse, spill } = plan;
+    if spill {
+        // A bucket spills at its limit, so there is nothing to warn of before it has gone far beyond.
+        (warn_bytes, warn_rows) = (bytes.saturating_mul(2), rows.saturating_mul(2));
+    }
     PartitionLimit { bytes, rows, warn_bytes, warn_rows, refuse }
+}
+
+/// Whether and when buckets of a table spill. Its limit says so if it spills, else the plan of its buckets.
+fn spill_config(table: &Arc<Table>) -> Option<SpillConfig> {
+    let (_, spill, _) = table.spilling()?;
+    let limit = table.options.partition_limit().filter(|limit| limit.spill);
+    let (bytes, rows) = limit.map_or((spill.bytes(), u64::MAX), |limit| (limit.bytes, limit.rows));
+    let finer = Arc::new(query::buckets::Spilling(table.clone()));
+    Some(SpillConfig { points: TableId(spill.points), bytes, rows, finer })
 }
 
 pub(crate) fn buckets_config(table: &Table) -> Option<BucketsConfig> {
@@ -284,12 +300,13 @@ pub(crate) fn buckets_config(table: &Table) -> Option<BucketsConfig> {
     Some(BucketsConfig { record: TableId(plan.record), hashed: plan.hash.is_some() })
 }
 
-/// The table that records which buckets there are. It does not begin anew with its table: a write that was on its way when the
-/// table was truncated may count on an entry that is known to be there.
-fn record_config(table: &Table) -> Option<TableConfig> {
-    Some(TableConfig {
+/// The tables that record which buckets there are, and which have spilled. They do not begin anew with their table: a write that was on
+/// its way when the table was truncated may count on what is known to be there.
+fn record_configs(table: &Table) -> impl Iterator<Item = TableConfig> {
+    let ids = table.bucketing().into_iter().flat_map(schema::Bucketing::ids);
+    ids.map(|id| TableConfig {
         gc_grace_seconds: table.options.gc_grace_seconds,
-        ..TableConfig::new(buckets_config(table)?.record)
+        ..TableConfig::new(TableId(id))
     })
 }
 

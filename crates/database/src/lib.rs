@@ -7,7 +7,6 @@
 pub mod builds;
 pub mod catalogue;
 pub mod check;
-mod error;
 pub mod grants;
 pub mod ids;
 pub mod jobs;
@@ -15,9 +14,9 @@ pub mod retention;
 pub mod review;
 mod runtime;
 pub mod shape;
+pub mod spilling;
 pub mod tenants;
 pub mod traffic;
 mod view;
 
-pub use error::query_error;
 pub use runtime::Runtime;

@@ -203,9 +203,11 @@ impl Traffic {
         let rates = lock(&self.rates);
         let mut all: Vec<Seen> = by_shape.into_values().filter(|seen| seen.calls > 0).collect();
         for seen in &mut all {
-            if let Some(rate) = seen.shape.as_ref().and_then(|shape| rates.by_shape.get(shape)) {
-                (seen.rate, seen.peak) = (rate.now, rate.peak);
-            }
+            let known = seen.shape.as_ref().and_then(|shape| rates.by_shape.get(shape));
+            let Rate { calls, now, peak, .. } = known.copied().unwrap_or_default();
+            // The stretch that is not over yet has at least this rate: what came a moment ago is not forgotten.
+            let begun = seen.calls.saturating_sub(calls) as f64 / RATE_SECONDS as f64;
+            (seen.rate, seen.peak) = (now, peak.max(begun));
         }
         all.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.statement.cmp(&b.statement)));
         all
@@ -260,6 +262,7 @@ mod tests {
             (0..calls).for_each(|_| observed.answered(2, 100));
             (0..calls).for_each(|_| observed.micros.record(1000));
         }
+        assert_eq!((traffic.all()[0].rate, traffic.all()[0].peak), (0.0, 10.0), "before the first look");
         counters[0].failed(true);
         traffic.measure(5000);
         let all = traffic.all();

@@ -1,6 +1,7 @@
 //! Materialized views as a store must know them.
 
 use query::QueryError;
+use query::fault::JobFault;
 use schema::{Catalogue, Table};
 use std::sync::Arc;
 use store::view::{ViewCondition, ViewConfig};
@@ -9,15 +10,16 @@ use store::view::{ViewCondition, ViewConfig};
 pub fn configs(catalogue: &Catalogue, base: &Table) -> Result<Vec<ViewConfig>, QueryError> {
     let Some(keyspace) = catalogue.keyspace(&base.keyspace) else { return Ok(Vec::new()) };
     let enabled = |table: &&Arc<Table>| table.view.as_ref().is_some_and(|view| view.disabled.is_none());
-    let config = |view: &Arc<Table>| {
-        configs_of(base, view).map_err(|fault| {
-            let (keyspace, name) = (&view.keyspace, &view.name);
-            QueryError::Invalid(format!("The materialized view {keyspace}.{name} cannot be kept: {fault}"))
-        })
-    };
+    let config =
+        |view: &Arc<Table>| configs_of(base, view).map_err(|why| QueryError::from(unkeepable(view, why)));
     let configs: Vec<Vec<ViewConfig>> =
         keyspace.views_of(base).filter(enabled).map(config).collect::<Result<_, QueryError>>()?;
     Ok(configs.into_iter().flatten().collect())
+}
+
+/// What nobody can keep in step, and why.
+pub fn unkeepable(view: &Table, why: String) -> JobFault {
+    JobFault::Unkeepable { keyspace: view.keyspace.to_string(), name: view.name.to_string(), why }
 }
 
 /// How the store keeps one view in step with its base: one of these, or one per list of members if it has totals. The error says

@@ -220,6 +220,16 @@ impl Number {
         (count, low)
     }
 
+    /// Writes a number as it was stored; `None` if the bytes are none.
+    #[inline]
+    pub fn write_stored(stored: &[u8], out: &mut Vec<u8>) -> Option<()> {
+        match small_whole(stored) {
+            Some(value) => write_whole(value, out),
+            None => Number::from_bytes(stored)?.write(out),
+        }
+        Some(())
+    }
+
     /// Plain decimal text: no exponent, no needless zeros.
     pub fn write(&self, out: &mut Vec<u8>) {
         if self.is_zero() {
@@ -378,6 +388,44 @@ impl fmt::Debug for Number {
     }
 }
 
+/// Most numbers are small, whole and not negative: their value, if the stored bytes are exactly those of one.
+fn small_whole(stored: &[u8]) -> Option<u64> {
+    /// What the first byte of 1 to 99 is.
+    const ONES: u8 = 193;
+    /// So many pairs fit in 64 bits.
+    const PAIRS: usize = 9;
+    let (&first, pairs) = stored.split_first()?;
+    let behind = usize::from(first.checked_sub(ONES)?).checked_sub(pairs.len().checked_sub(1)?)?;
+    if pairs.len() + behind > PAIRS {
+        return None;
+    }
+    let mut value = 0u64;
+    let mut pair = 0;
+    for byte in pairs {
+        pair = u64::from(byte.checked_sub(1)?);
+        // Neither the first pair nor, below, the last is zero.
+        if pair > 99 || (pair == 0 && value == 0) {
+            return None;
+        }
+        value = value * 100 + pair;
+    }
+    (pair != 0).then(|| value * 100u64.pow(behind as u32))
+}
+
+fn write_whole(mut value: u64, out: &mut Vec<u8>) {
+    let mut digits = [0u8; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (value % 10) as u8;
+        value /= 10;
+        if value == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -432,6 +480,45 @@ mod tests {
         ];
         for (text, fault) in cases {
             assert_eq!(Number::parse(text), Err(fault), "{text:?}");
+        }
+    }
+
+    fn stored_text(stored: &[u8]) -> Option<String> {
+        let mut out = Vec::new();
+        Number::write_stored(stored, &mut out).map(|()| String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn stored_bytes_are_written_as_the_number_they_are() {
+        for text in [
+            "0",
+            "1",
+            "9",
+            "10",
+            "99",
+            "100",
+            "101",
+            "120",
+            "10000",
+            "1.5",
+            "-7",
+            "0.01",
+            "999999999999999999",
+            "1000000000000000000",
+        ] {
+            assert_eq!(stored_text(number(text).bytes()).as_deref(), Some(text));
+        }
+        for first in 0..=255 {
+            for second in 0..=255 {
+                for third in [None, Some(0), Some(1), Some(2), Some(100), Some(101), Some(TERMINATOR)] {
+                    let stored: Vec<u8> = [first, second].into_iter().chain(third).collect();
+                    assert_eq!(
+                        stored_text(&stored),
+                        Number::from_bytes(&stored).map(|n| n.to_string()),
+                        "{stored:?}"
+                    );
+                }
+            }
         }
     }
 

@@ -37,7 +37,7 @@ impl Client {
     async fn change(&self, change: Change) {
         let runtime = &self.dynamo.runtime;
         let apply = |catalogue: &schema::Catalogue, setting: &schema::Setting| {
-            catalogue.apply(&change, setting).map_err(|error| QueryError::invalid(error.to_string()))
+            catalogue.apply(&change, setting).map_err(QueryError::from)
         };
         runtime.shared.change(&runtime.store, self.ids.now_micros(), apply).await.unwrap();
     }
@@ -47,7 +47,7 @@ impl Client {
         let runtime = &self.dynamo.runtime;
         let read = async || {
             let some = PermissionSet::of(&[Permission::Select, Permission::Modify]);
-            Ok(StoredRole {
+            Ok::<_, QueryError>(StoredRole {
                 superuser: false,
                 roles: ["app".to_string()].into(),
                 granted: vec![

@@ -45,6 +45,43 @@ impl PartialEq for Constraint {
     }
 }
 
+/// Which constraint a value does not satisfy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unsatisfied {
+    Json {
+        column: String,
+    },
+    Value {
+        column: String,
+        comparison: Comparison,
+        term: String,
+    },
+    /// `length` is what the value has; `octets`: in bytes.
+    Length {
+        column: String,
+        octets: bool,
+        length: i64,
+        comparison: Comparison,
+        count: i64,
+    },
+    Regexp {
+        equal: bool,
+        pattern: String,
+    },
+    /// A null is written where a column has constraints.
+    Null {
+        column: String,
+    },
+    /// A value that must be there is deleted.
+    Deleted {
+        column: String,
+    },
+    /// The row would lack a value that it must have.
+    Missing {
+        column: String,
+    },
+}
+
 /// Why a constraint, or several of one column, cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConstraintError(pub String);
@@ -94,43 +131,43 @@ impl Constraint {
         }
     }
 
-    /// Whether a value satisfies it; the error is the sentence for the client.
-    pub fn check(&self, column: &str, data_type: &DataType, value: &[u8]) -> Result<(), String> {
-        let unsatisfied = format!("Column value does not satisfy value constraint for column '{column}'.");
+    /// Whether a value satisfies it.
+    pub fn check(&self, column: &str, data_type: &DataType, value: &[u8]) -> Result<(), Unsatisfied> {
+        let column = || column.to_string();
         match self {
             Constraint::NotNull => Ok(()),
             Constraint::Json => match std::str::from_utf8(value).is_ok_and(JsonValue::is_document) {
                 true => Ok(()),
-                false => Err(format!(
-                    "Value for column '{column}' violated JSON constraint as it is not a valid JSON."
-                )),
+                false => Err(Unsatisfied::Json { column: column() }),
             },
             Constraint::Value { comparison, term, value: bound } => {
                 match orders(*comparison, compare(data_type, value, bound)) {
                     true => Ok(()),
-                    false => {
-                        Err(format!("{unsatisfied} It should be {column} {} {term}", comparison.symbol()))
-                    }
+                    false => Err(Unsatisfied::Value {
+                        column: column(),
+                        comparison: *comparison,
+                        term: term.clone(),
+                    }),
                 }
             }
             Constraint::Length { octets, comparison, count } => {
                 let length = length(data_type, value, *octets);
-                let symbol = comparison.symbol();
-                // The doubled words are Cassandra's.
-                let should = if *octets { "should be should be" } else { "should be" };
                 match orders(*comparison, length.cmp(count)) {
                     true => Ok(()),
-                    false => Err(format!(
-                        "{unsatisfied} It has a length of {length} and it {should} {symbol} {count}"
-                    )),
+                    false => Err(Unsatisfied::Length {
+                        column: column(),
+                        octets: *octets,
+                        length,
+                        comparison: *comparison,
+                        count: *count,
+                    }),
                 }
             }
             Constraint::Regexp { equal, pattern, compiled } => {
                 let matches = std::str::from_utf8(value).is_ok_and(|text| compiled.is_match(text));
-                match (matches, equal) {
-                    (true, true) | (false, false) => Ok(()),
-                    (false, true) => Err(format!("Value does not match regular expression '{pattern}'")),
-                    (true, false) => Err(format!("Value does match regular expression '{pattern}'")),
+                match matches == *equal {
+                    true => Ok(()),
+                    false => Err(Unsatisfied::Regexp { equal: *equal, pattern: pattern.clone() }),
                 }
             }
         }
@@ -148,16 +185,6 @@ impl Constraint {
             ]),
         }
     }
-}
-
-/// The sentence for a null where a column has constraints.
-pub fn null_text(column: &str) -> String {
-    format!("Column value does not satisfy value constraint for column '{column}' as it is null.")
-}
-
-/// The sentence for a row that would lack a value it must have.
-pub fn missing_text(column: &str) -> String {
-    format!("Column '{column}' has to be specified as part of this query.")
 }
 
 fn length_name(octets: bool) -> &'static str {
@@ -313,8 +340,9 @@ mod tests {
     fn values_are_compared_in_the_order_of_their_type() {
         let above = value(Comparison::Greater, -3);
         assert_eq!(above.check("v", &DataType::Int, &(-2i32).to_be_bytes()), Ok(()));
-        let text = "Column value does not satisfy value constraint for column 'v'. It should be v > -3";
-        assert_eq!(above.check("v", &DataType::Int, &(-4i32).to_be_bytes()), Err(text.to_string()));
+        let (column, term) = ("v".to_string(), "-3".to_string());
+        let fault = Unsatisfied::Value { column, comparison: Comparison::Greater, term };
+        assert_eq!(above.check("v", &DataType::Int, &(-4i32).to_be_bytes()), Err(fault));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! How fast partitions grow: a size an hour of the last week, for the partitions that are among the largest.
 //!
-//! Kept in memory only: after a restart growth is known again an hour later; until then a partition's age and size say what
-//! it grew by on average.
+//! Whoever keeps it over a restart writes down its partitions now and then. Where nothing is known for an hour yet, a partition's age and
+//! size say what it grew by on average.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -15,10 +15,13 @@ pub const WEEK_MILLIS: u64 = 7 * DAY_MILLIS;
 
 /// A moment, in milliseconds of the caller's clock, and bytes.
 type Sample = (u64, u64);
+pub type Samples = VecDeque<Sample>;
 
 #[derive(Default)]
 pub struct Growth {
-    partitions: HashMap<(u32, Box<[u8]>), VecDeque<Sample>>,
+    partitions: HashMap<(u32, Box<[u8]>), Samples>,
+    /// Samples were taken since somebody asked.
+    changed: bool,
 }
 
 impl Growth {
@@ -38,8 +41,34 @@ impl Growth {
             return;
         }
         samples.push_back((now_millis, bytes));
+        self.changed = true;
         while samples.front().is_some_and(|(at, _)| at + WEEK_MILLIS + SAMPLE_MILLIS < now_millis) {
             samples.pop_front();
+        }
+    }
+
+    /// Whether anything is new since the last call.
+    pub fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.changed)
+    }
+
+    /// Table, key and samples of every partition.
+    pub fn partitions(&self) -> impl Iterator<Item = (u32, &[u8], &Samples)> {
+        self.partitions.iter().map(|((table, key), samples)| (*table, &**key, samples))
+    }
+
+    /// Takes the samples of an earlier run; of two that know a partition those that go further.
+    pub fn restore(&mut self, table: u32, key: &[u8], samples: Samples) {
+        let name = (table, Box::from(key));
+        let is_known = self.partitions.contains_key(&name);
+        if samples.iter().zip(samples.iter().skip(1)).any(|(a, b)| a.0 > b.0)
+            || (!is_known && self.partitions.len() >= PARTITIONS_MAX)
+        {
+            return;
+        }
+        let known = self.partitions.entry(name).or_default();
+        if known.back().is_none_or(|(at, _)| samples.back().is_some_and(|(new, _)| new > at)) {
+            *known = samples;
         }
     }
 

@@ -11,7 +11,7 @@ mod size;
 mod windows;
 
 pub use counter::{Counter, Kind, Reading, Sample};
-pub use growth::{DAY_MILLIS, Growth, WEEK_MILLIS};
+pub use growth::{DAY_MILLIS, Growth, Samples, WEEK_MILLIS};
 pub use histogram::{Histogram, Snapshot};
 pub use hot::{HEAT_RANGES, Heat, HotKey, HotKeys, KEY_BYTES_MAX, Load, Slot, range_of};
 pub use size::{LargePartition, Spread, TableSize};

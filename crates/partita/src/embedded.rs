@@ -174,6 +174,7 @@ async fn run_shard(
     if index == 0 {
         let (catalogue, store) = (parts.catalogue.clone(), dialect.store.clone());
         tokio::task::spawn_local(database::builds::keep_built(catalogue.clone(), store.clone(), ids.clone()));
+        tokio::task::spawn_local(database::spilling::keep_spilling(store.clone()));
         tokio::task::spawn_local(database::retention::keep_dropping(catalogue, store, ids.clone()));
     }
     let local = Rc::new(Local { dialect, ids, prepared: RefCell::default() });
@@ -195,7 +196,7 @@ async fn run_shard(
 }
 
 impl Local {
-    fn prepare(&self, text: &str) -> Result<Rc<Prepared>, query::QueryError> {
+    fn prepare(&self, text: &str) -> Result<Rc<Prepared>, cql::CqlError> {
         let (version, catalogue) = self.dialect.catalogue();
         let known = self.prepared.borrow().get(text).cloned();
         if let Some(known) = known

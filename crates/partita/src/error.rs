@@ -7,7 +7,7 @@ pub enum Error {
     /// The folder cannot be opened; the text says which file and what to do.
     Open(String),
     /// The statement is wrong, or failed; nothing is half done.
-    Statement(query::QueryError),
+    Statement(cql::CqlError),
     /// A parameter does not fit its place.
     Parameter { index: usize, message: String },
     /// A result column is absent or of another type than asked for.

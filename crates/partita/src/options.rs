@@ -1,6 +1,7 @@
 //! Options of `partita serve`: from flags, then `PARTITA_…` variables, then `partita.toml`, then defaults.
 
 use clap::{Args, ValueEnum};
+use cql::system::{PARTITION_BYTES, size_in_bytes};
 use serde::Deserialize;
 use server::audit::{Category, Rules, Settings};
 use server::config::{
@@ -102,6 +103,9 @@ pub struct ServeOptions {
     /// How often every index, view and projection is compared with its table, in days; 0: only when somebody says CHECK PROJECTION [default: 7]
     #[arg(long, env = "PARTITA_CHECK_COPIES_DAYS", value_name = "DAYS")]
     check_copies_days: Option<u32>,
+    /// From this size on (100MB, 1GiB, …) writers to a partition are warned and a finding is told, where its table has no partition_limit; off: never [default: 100MB]
+    #[arg(long, env = "PARTITA_PARTITION_LIMIT", value_name = "SIZE")]
+    partition_limit: Option<String>,
     /// An OpenTelemetry collector, http://host:port, that gets metrics and a sample of requests [default: none]
     #[arg(long, env = "PARTITA_OTLP_ENDPOINT", value_name = "URL")]
     otlp_endpoint: Option<String>,
@@ -268,6 +272,7 @@ impl ServeOptions {
                 0 => None,
                 days => Some(Duration::from_secs(u64::from(days) * 86_400)),
             },
+            partition_bytes: merged.partition_bytes()?,
             otlp: merged.otlp()?,
             cluster_name: merged.cluster_name.clone().unwrap_or_else(|| "Partita".into()),
             data_center: merged.datacenter.clone().unwrap_or_else(|| "datacenter1".into()),
@@ -334,6 +339,7 @@ impl ServeOptions {
             ("audit", self.audit.is_some()),
             ("alerts-url", self.alerts_url.is_some()),
             ("check-copies-days", self.check_copies_days.is_some()),
+            ("partition-limit", self.partition_limit.is_some()),
             ("otlp-endpoint", self.otlp_endpoint.is_some()),
         ];
         if let Some((name, _)) = meaningless.iter().find(|(_, given)| *given) {
@@ -376,6 +382,18 @@ impl ServeOptions {
             data_center: self.datacenter.clone(),
             tls,
         }))
+    }
+
+    /// From which size on a partition is too large; `None`: never.
+    fn partition_bytes(&self) -> Result<Option<u64>, String> {
+        match self.partition_limit.as_deref() {
+            None => Ok(Some(PARTITION_BYTES)),
+            Some("off") => Ok(None),
+            Some(text) => match size_in_bytes(text).filter(|bytes| *bytes > 0) {
+                Some(bytes) => Ok(Some(bytes)),
+                None => Err(format!("--partition-limit is {text}; use a size such as 100MB or 1GiB, or off")),
+            },
+        }
     }
 
     fn otlp(&self) -> Result<Option<server::otlp::Settings>, String> {
@@ -485,6 +503,7 @@ impl ServeOptions {
             audit_files: self.audit_files.or(file.audit_files),
             alerts_url: self.alerts_url.or(file.alerts_url),
             check_copies_days: self.check_copies_days.or(file.check_copies_days),
+            partition_limit: self.partition_limit.or(file.partition_limit),
             otlp_endpoint: self.otlp_endpoint.or(file.otlp_endpoint),
             otlp_sample_every: self.otlp_sample_every.or(file.otlp_sample_every),
             tls_cert: self.tls_cert.or(file.tls_cert),

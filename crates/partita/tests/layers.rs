@@ -167,3 +167,32 @@ fn only_rt_touches_clocks_threads_files_and_randomness_below_the_server() {
     }
     assert!(looked_at > 100, "only {looked_at} files were looked at");
 }
+
+/// A fact that has no words must not compile, so a wildcard arm has no place here.
+#[test]
+fn refusals_are_worded_in_one_place_without_a_wildcard_arm() {
+    let mut files = Vec::new();
+    rust_files(&root().join("crates/cql/src/words"), &mut files);
+    assert!(files.len() >= 12, "a file for each topic: {files:?}");
+    files.push(root().join("crates/dynamo/src/run/words.rs"));
+    for file in files.iter().filter(|file| !file.ends_with("words/tests.rs")) {
+        let text = std::fs::read_to_string(file).unwrap();
+        assert!(text.contains("match "), "{} words nothing", file.display());
+        let wildcard = text.lines().find(|line| line.trim_start().starts_with("_ =>"));
+        assert_eq!(wildcard, None, "{}", file.display());
+    }
+    // Who knows no dialect makes no class of one: what is refused there is a fault with facts.
+    for name in ["query", "database", "store", "engine"] {
+        let mut files = Vec::new();
+        rust_files(&root().join("crates").join(name).join("src"), &mut files);
+        for file in files {
+            let text = std::fs::read_to_string(&file).unwrap();
+            let prose = text.lines().find(|line| {
+                ["QueryError::Invalid", "QueryError::invalid", "StoreError::Invalid"]
+                    .iter()
+                    .any(|p| line.contains(p))
+            });
+            assert_eq!(prose, None, "{}", file.display());
+        }
+    }
+}

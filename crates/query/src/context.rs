@@ -1,6 +1,7 @@
 //! What an execution needs besides its plan: the store, time, identifiers, the request's settings.
 
 use crate::error::QueryError;
+use crate::fault::ReadFault;
 use crate::held::Held;
 use crate::spec::Rows;
 use crate::tenant::Gate;
@@ -83,13 +84,13 @@ impl<'a> Request<'a> {
     }
 
     /// Whether the answer would have been another one with more room than `result_bytes_max`.
-    pub fn outgrown(&self, outcome: Result<&Rows, &QueryError>) -> bool {
+    pub fn outgrown<E: PartialEq + From<QueryError>>(&self, outcome: Result<&Rows, &E>) -> bool {
         let Some(bytes) = self.result_bytes_max else { return false };
         match (outcome, self.page_size) {
             (Ok(rows), Some(page_size)) => {
                 rows.paging_state.is_some() && rows.count < page_size && rows.body.len() >= bytes
             }
-            (Err(error), None) => *error == too_large(bytes),
+            (Err(error), None) => *error == E::from(too_large(bytes)),
             _ => false,
         }
     }
@@ -97,9 +98,7 @@ impl<'a> Request<'a> {
 
 /// The answer to an unpaged query whose result outgrows every bound.
 pub fn too_large(bytes: usize) -> QueryError {
-    QueryError::invalid(format!(
-        "The result is larger than {bytes} bytes; set a page size to read it in pages, or a LIMIT"
-    ))
+    ReadFault::ResultTooLarge { bytes_max: bytes }.into()
 }
 
 /// An unpaged result may be this many times as large as a page before it is refused.

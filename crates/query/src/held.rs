@@ -4,6 +4,7 @@
 //! Little is free, so that ordinary requests count nothing.
 
 use crate::error::QueryError;
+use crate::fault::ReadFault;
 use rt::{Budget, Share};
 
 /// What every request may hold.
@@ -32,10 +33,7 @@ impl Held {
         if share.grow(more.next_multiple_of(STEP_BYTES)) {
             return Ok(());
         }
-        Err(QueryError::Overloaded(
-            "The memory for sorting and grouping is taken; name fewer keys, select fewer columns, or try again later"
-                .into(),
-        ))
+        Err(ReadFault::MemoryTaken.into())
     }
 }
 
@@ -54,7 +52,7 @@ mod tests {
         assert_eq!(budget.bytes_taken(), STEP_BYTES);
         held.hold(FREE_BYTES + 3 * STEP_BYTES).unwrap();
         let mut other = Held::of(Some(&budget));
-        assert!(matches!(other.hold(FREE_BYTES + 1), Err(QueryError::Overloaded(_))));
+        assert!(other.hold(FREE_BYTES + 1).is_err_and(|error| error.is_overload()));
         drop(held);
         other.hold(FREE_BYTES + 1).unwrap();
         drop(other);

@@ -1,6 +1,7 @@
 //! From column values to keys: partition keys in wire form, clustering keys in comparable form.
 
 use crate::error::QueryError;
+use crate::fault::KeyFault;
 use model::comparable;
 use model::key::{PARTITION_KEY_BYTES_MAX, PartitionKey};
 pub use model::row::written_values;
@@ -18,7 +19,7 @@ pub fn partition_key<V: AsRef<[u8]>>(table: &Table, values: &[V]) -> Result<Part
     if let [value] = values {
         let value = value.as_ref();
         if value.is_empty() {
-            return Err(QueryError::invalid("Key may not be empty"));
+            return Err(KeyFault::Empty.into());
         }
         return PartitionKey::of(value).ok_or_else(|| too_long(value.len()));
     }
@@ -32,7 +33,7 @@ pub fn partition_key<V: AsRef<[u8]>>(table: &Table, values: &[V]) -> Result<Part
 
 /// A key that is longer than keys may be.
 pub fn too_long(bytes: usize, bytes_max: usize) -> QueryError {
-    QueryError::invalid(format!("Key length of {bytes} is longer than maximum of {bytes_max}"))
+    KeyFault::TooLong { bytes, bytes_max }.into()
 }
 
 /// The value of each partition key column inside a partition key's wire form.
@@ -53,8 +54,7 @@ pub fn partition_values<'k>(table: &Table, key: &'k [u8]) -> Vec<&'k [u8]> {
 
 /// Appends the comparable form of one clustering value (already validated for its type).
 pub fn put_clustering(column: &Column, value: &[u8], out: &mut Vec<u8>) -> Result<(), QueryError> {
-    comparable::encode(&column.data_type, column.descending, value, out)
-        .map_err(|e| QueryError::invalid(e.to_string()))
+    comparable::encode(&column.data_type, column.descending, value, out).map_err(QueryError::from)
 }
 
 /// The clustering key made of one wire value per clustering column.

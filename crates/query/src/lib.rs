@@ -8,6 +8,7 @@ pub mod buckets;
 pub mod context;
 pub mod error;
 pub mod expr;
+pub mod fault;
 pub mod full;
 pub mod function;
 mod held;

@@ -9,6 +9,7 @@
 use crate::context::{Ids, Request};
 use crate::error::QueryError;
 use crate::expr::Node;
+use crate::fault::AccessFault;
 use crate::restrict::{Nulls, PartitionRestriction, PartitionSet, Receiver, Terms};
 use crate::select::{SelectPlan, Source};
 use crate::write::WritePlan;
@@ -56,10 +57,8 @@ pub fn first_value(composite: bool, bytes: &[u8]) -> &[u8] {
 
 fn gate<'r>(table: &Table, request: &Request<'r>) -> Result<&'r dyn Gate, QueryError> {
     request.gate.ok_or_else(|| {
-        QueryError::Unauthorized(format!(
-            "{}.{} has tenants, and this request does not say for whom it is",
-            table.keyspace, table.name
-        ))
+        AccessFault::TenantUnsaid { keyspace: table.keyspace.to_string(), table: table.name.to_string() }
+            .into()
     })
 }
 

@@ -51,9 +51,10 @@ impl Catalogue {
                 {
                     return Err(format!("{place}, members: id {} is taken or too large", totals.members));
                 }
-                let record = table.bucketing().map_or(0, |plan| plan.record);
-                if record != 0 && (!ids.insert(record) || record >= self.next_table_id) {
-                    return Err(format!("{place}, record of buckets: id {record} is taken or too large"));
+                for id in table.bucketing().into_iter().flat_map(|plan| plan.ids()) {
+                    if !ids.insert(id) || id >= self.next_table_id {
+                        return Err(format!("{place}, records of buckets: id {id} is taken or too large"));
+                    }
                 }
                 for id in table.rebucketing().iter().flat_map(|next| next.ids()) {
                     if !ids.insert(id) || id >= self.next_table_id {

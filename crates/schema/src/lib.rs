@@ -29,7 +29,7 @@ mod totals;
 mod version;
 mod view;
 
-pub use bucketing::{Bucketing, Every, Former, HashBuckets, Rebucketing, TimeBuckets};
+pub use bucketing::{Bucketing, Every, Former, HashBuckets, Rebucketing, Spill, TimeBuckets};
 pub use catalogue::{Catalogue, FIRST_USER_TABLE_ID};
 pub use change::{
     Applied, Change, DropFunction, Effect, EffectKind, NewAggregate, NewColumn, NewFunction, NewIndex,
@@ -46,6 +46,7 @@ pub use keyspace::{
     Keyspace, is_local_system_name, is_replicated_system_name, is_system_name, is_virtual_system_name,
 };
 pub use note::{Note, NoteKind, NoteTarget};
+pub use options::size_in_bytes;
 pub use options::{
     CompactionPlan, CompressionPlan, LimitPlan, TableOptions, TenantLimit, TenantLimits, java_double,
 };

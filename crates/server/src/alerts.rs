@@ -1,7 +1,7 @@
 //! `--alerts-url`: findings as a POST of JSON, tried again when nobody takes them.
 //!
 //! Plain HTTP only: the binary has no TLS client, so a receiver beyond this machine wants a relay beside the server. A finding is sent
-//! once, when it begins. Whoever does not answer 2xx is asked again a few times, ever later; then the log says what was lost. The
+//! once, when it begins. A receiver that does not answer 2xx is asked again a few times, ever later; then the log says what was lost. The
 //! queue is bounded. Passwords in the address are refused, because the address is logged.
 
 use cql::system::{Finding, Standing};

@@ -26,6 +26,8 @@ pub struct Config {
     pub alerts: Option<crate::alerts::Target>,
     /// How often indexes, views and projections are compared with their tables; `None`: when somebody asks.
     pub check_copies_every: Option<Duration>,
+    /// From how many bytes on a partition is too large where its table says nothing: its writers are warned; `None`: never.
+    pub partition_bytes: Option<u64>,
     /// Where spans and metrics are sent.
     pub otlp: Option<crate::otlp::Settings>,
     pub cluster_name: String,
@@ -55,6 +57,7 @@ impl Config {
             audit: None,
             alerts: None,
             check_copies_every: None,
+            partition_bytes: Some(cql::system::PARTITION_BYTES),
             otlp: None,
             cluster_name: "Partita".into(),
             data_center: "datacenter1".into(),

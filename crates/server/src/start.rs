@@ -15,6 +15,7 @@ use database::builds::keep_built;
 use database::check::keep_checked;
 use database::ids::ShardIds;
 use database::retention::keep_dropping;
+use database::spilling::keep_spilling;
 use engine::{Engine, EngineOptions};
 use rt::{Clock, RealDisk, ShardThreads, SystemClock};
 use std::net::{IpAddr, SocketAddr, TcpListener};
@@ -354,6 +355,7 @@ async fn run_shard(
             let (catalogue, store, ids) = (catalogue.clone(), store.clone(), shard.ids.clone());
             tokio::task::spawn_local(keep_checked(catalogue, store, ids, every));
         }
+        tokio::task::spawn_local(keep_spilling(store.clone()));
         tokio::task::spawn_local(keep_dropping(catalogue, store, shard.ids.clone()));
         tokio::task::spawn_local(crate::dynamo::keep_indexes(shard.clone()));
         tokio::task::spawn_local(crate::dynamo::keep_swept(shard.clone()));
@@ -405,6 +407,7 @@ fn engine_options(config: &Config) -> EngineOptions {
         },
         memtable_bytes_max: config.limits.memtable_bytes_max,
         cache_bytes_max: config.limits.cache_bytes_max,
+        partition_bytes_warn: config.partition_bytes,
         ..EngineOptions::new(&config.data)
     }
 }

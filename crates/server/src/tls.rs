@@ -114,7 +114,7 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
     std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// Whoever reads the key can pretend to be this server.
+/// Anybody who reads the key can pretend to be this server.
 fn warn_if_others_may_read(key: &Path) {
     let mode = std::fs::metadata(key).map_or(0, |found| found.permissions().mode());
     if mode & 0o077 != 0 {

@@ -6,6 +6,7 @@
 use crate::assemble::{self, assemble_column};
 use crate::error::StoreError;
 use crate::evaluate;
+use crate::refused::Refused;
 use model::comparison::Comparison;
 use model::row::{ColumnId, RowView};
 use model::types::DataType;
@@ -63,9 +64,7 @@ impl Tree {
 
     /// All parts are looked at, so that one that cannot be decided is told however the others turn out.
     fn holds(&self, rows: Rows<'_>, now_seconds: u32, depth: usize) -> Result<bool, StoreError> {
-        let deeper = depth.checked_sub(1).ok_or_else(|| {
-            StoreError::Invalid(format!("A condition may be nested at most {TREE_DEPTH_MAX} deep"))
-        })?;
+        let deeper = depth.checked_sub(1).ok_or(Refused::ConditionTooDeep { most: TREE_DEPTH_MAX })?;
         match self {
             Tree::All(parts) => {
                 let mut holds = true;
@@ -191,8 +190,7 @@ impl CellCondition {
         if !self.values.is_empty() && self.values.iter().all(Option::is_some) {
             return Ok(());
         }
-        let symbol = self.comparison.symbol();
-        Err(StoreError::Invalid(format!("Invalid comparison with null for operator \"{symbol}\"")))
+        Err(Refused::ComparedWithNull { symbol: self.comparison.symbol() }.into())
     }
 
     /// A collection of cells cannot be empty, so nothing is less or greater than an empty one.
@@ -211,10 +209,7 @@ impl CellCondition {
         };
         let is_empty = |value: &Vec<u8>| value.get(..4).is_none_or(|count| count == [0; 4]);
         if self.values.iter().flatten().any(is_empty) {
-            let symbol = self.comparison.symbol();
-            return Err(StoreError::Invalid(format!(
-                "Invalid comparison with an empty {kind} for operator \"{symbol}\""
-            )));
+            return Err(Refused::ComparedWithEmpty { kind, symbol: self.comparison.symbol() }.into());
         }
         Ok(())
     }

@@ -7,7 +7,8 @@ use crate::condition::RowPosition;
 use crate::deferred::{Deferred, DeferredOp};
 use crate::error::StoreError;
 use crate::mutation::Mutation;
-use model::constraint::{Constraint, missing_text};
+use crate::refused::Refused;
+use model::constraint::{Constraint, Unsatisfied};
 use model::deletion::Deletion;
 use model::key::{KIND_PARTITION_DELETION, KIND_RANGE, KIND_ROW, KIND_STATIC};
 use model::merge::RowMerger;
@@ -55,11 +56,12 @@ pub fn check_rows<'r>(
             None => {
                 let is_there = check.position == RowPosition::Static || row.is_live(now_seconds);
                 let is_missed = is_there && constraints.contains(&Constraint::NotNull);
-                is_missed.then(|| missing_text(&check.column_name))
+                is_missed.then(|| Unsatisfied::Missing { column: check.column_name.clone() })
             }
         };
-        if let Some(text) = fault {
-            return Err(Violation { statement: check.statement, error: StoreError::Invalid(text) });
+        if let Some(fault) = fault {
+            let error = Refused::Unsatisfied(fault).into();
+            return Err(Violation { statement: check.statement, error });
         }
     }
     Ok(())

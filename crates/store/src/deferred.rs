@@ -7,6 +7,7 @@
 use crate::assemble::{ListCell, live_list};
 use crate::condition::RowPosition;
 use crate::error::StoreError;
+use crate::refused::Refused;
 use model::arithmetic::{self, Operator};
 use model::constraint::Constraint;
 use model::deletion::{Deletion, Timestamp};
@@ -152,16 +153,12 @@ impl Deferred {
     ) -> Result<(), StoreError> {
         let list: Vec<ListCell<'_>> = live_list(current, self.column, now_seconds).collect();
         if list.is_empty() {
-            let verb = if value.is_some() { "set" } else { "delete" };
-            let text = match value {
-                Some(_) => format!("Attempted to {verb} an element on a list which is null"),
-                None => format!("Attempted to {verb} an element from a list which is null"),
-            };
-            return Err(StoreError::Invalid(text));
+            return Err(Refused::ListIsNull { sets: value.is_some() }.into());
         }
-        let cell = usize::try_from(index).ok().and_then(|i| list.get(i)).ok_or_else(|| {
-            StoreError::Invalid(format!("List index {index} out of bound, list has size {}", list.len()))
-        })?;
+        let cell = usize::try_from(index)
+            .ok()
+            .and_then(|i| list.get(i))
+            .ok_or(Refused::ListIndex { index, elements: list.len() })?;
         self.begin(out, self.timestamp);
         self.put(out, Some(cell.path), value, now_seconds);
         Ok(())
@@ -186,7 +183,7 @@ impl Deferred {
         // Null plus anything is null: nothing is written, as Cassandra does.
         let Some(value) = cell.and_then(|c| c.live_value(now_seconds)) else { return Ok(()) };
         let result = arithmetic::apply(operator, data_type, Some(value), data_type, Some(operand))
-            .map_err(|e| StoreError::Invalid(e.to_string()))?;
+            .map_err(Refused::Arithmetic)?;
         if let Some(result) = result {
             self.put(out, None, Some(&result), now_seconds);
         }

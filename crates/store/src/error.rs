@@ -1,12 +1,13 @@
 //! What can go wrong in a store, by what the caller must do next. Facts, not prose for clients:
 //! each dialect maps a kind to its own protocol error in one place.
 
+use crate::refused::Refused;
 use std::fmt;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreError {
-    /// The request itself is wrong; nothing was done. The text is meant for the client.
-    Invalid(String),
+    /// The request itself is wrong; nothing was done.
+    Refused(Box<Refused>),
     /// A budget is used up; nothing was done; try again later.
     Overloaded(&'static str),
     /// More tombstones than allowed were scanned; narrow the read or compact.
@@ -19,6 +20,8 @@ pub enum StoreError {
     Corrupt { file: String, offset: u64, what: String },
     /// The table is unknown to the store: dropped while the request was on its way.
     UnknownTable(crate::TableId),
+    /// Nobody can tell whether it was done: the answer was lost. Never told as done, nor as refused.
+    Unknown,
     /// The store is closing.
     Closed,
     /// Input or output failed while reading.
@@ -38,7 +41,7 @@ pub struct FullPartition {
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            StoreError::Invalid(text) => f.write_str(text),
+            StoreError::Refused(why) => write!(f, "refused: {why:?}"),
             StoreError::Overloaded(what) => write!(f, "overloaded: {what}"),
             StoreError::TooManyTombstones { scanned, limit } => {
                 write!(f, "scanned {scanned} tombstones, the limit is {limit}")
@@ -53,6 +56,7 @@ impl fmt::Display for StoreError {
                 write!(f, "corrupt data in {file} at offset {offset}: {what}")
             }
             StoreError::UnknownTable(id) => write!(f, "table {} is gone", id.0),
+            StoreError::Unknown => f.write_str("no answer came: whether it was done is not known"),
             StoreError::Closed => f.write_str("the store is closing"),
             StoreError::Io { context } => write!(f, "input/output failed: {context}"),
         }

@@ -14,6 +14,7 @@
 use crate::error::StoreError;
 use crate::mutation::Mutation;
 use crate::read::Slice;
+use crate::refused::Refused;
 use crate::view::{BaseRow, ViewColumn, value_of};
 use crate::{TableId, view::NOTHING_EXPIRED};
 use model::arithmetic::NumberValue;
@@ -113,7 +114,7 @@ impl GroupsConfig {
                     continue;
                 }
                 if is_after && expires(*row) {
-                    return Err(StoreError::Invalid(EXPIRES.into()));
+                    return Err(Refused::Expires.into());
                 }
                 let change = changes.entry(group).or_insert_with(|| self.no_change(group));
                 self.add(change, BaseRow { key, clustering: member, row: *row }, is_after)?;
@@ -219,13 +220,8 @@ impl GroupsConfig {
     }
 }
 
-const EXPIRES: &str = "A projection keeps totals of this table, and totals cannot follow rows and values that expire. Write without TTL, or \
-                       drop the projection";
-
 fn unsummable(error: model::value::ValueError) -> StoreError {
-    StoreError::Invalid(format!(
-        "A projection keeps totals of this table, and the sum cannot be made: {error}"
-    ))
+    Refused::NoSum(error).into()
 }
 
 /// The members of one list of a group.

@@ -8,6 +8,7 @@
 pub mod account;
 pub mod assemble;
 pub mod buckets;
+pub mod capability;
 pub mod commit;
 pub mod condition;
 pub mod constraint;
@@ -21,11 +22,15 @@ pub mod mirror;
 pub mod mutation;
 pub mod naive;
 pub mod read;
+pub mod refused;
+pub mod remote;
+pub mod spill;
 pub mod transaction;
 pub mod view;
 
 pub use account::{Account, Accounted, Work};
 pub use buckets::BucketsConfig;
+pub use capability::{Decided, NoPrompt, Promises, Prompt};
 pub use commit::{CasOutcome, CheckedPartition, Commit, ConditionalCommit, CurrentRow, PartitionCheck};
 pub use condition::{CellCondition, Element, RowCheck, RowPosition, Subject, TREE_DEPTH_MAX, Tree};
 pub use constraint::{Violation, check_rows};
@@ -37,7 +42,9 @@ pub use index::IndexConfig;
 pub use mirror::{Homes, MirrorConfig};
 pub use model::comparison::Comparison;
 pub use mutation::Mutation;
-pub use read::{Flow, Partitions, Position, Read, ReadEnd, ReadOutcome, Sink, Slice};
+pub use read::{Ahead, AheadMax, Flow, Partitions, Position, Read, ReadEnd, ReadOutcome, Sink, Slice};
+pub use refused::Refused;
+pub use spill::{Finer, SpillConfig};
 pub use transaction::{Decide, Horizon, Moment, Stamped, Transaction, WantedRow};
 pub use view::ViewConfig;
 
@@ -66,6 +73,8 @@ pub struct TableConfig {
     pub limit: Option<PartitionLimit>,
     /// Kept in step like indexes, and said again like them.
     pub buckets: Option<BucketsConfig>,
+    /// Whether its buckets spill; said again like indexes.
+    pub spill: Option<SpillConfig>,
     /// The next generation of the table, kept in step like indexes and said again like them.
     pub mirror: Option<MirrorConfig>,
     /// Its rows are members of groups: the totals that follow them, said again like indexes.
@@ -119,6 +128,7 @@ impl TableConfig {
             views: Vec::new(),
             limit: None,
             buckets: None,
+            spill: None,
             mirror: None,
             groups: None,
         }
@@ -139,9 +149,42 @@ pub struct PartitionLimit {
 
 /// Executes reads and commits. One handle per shard; handles are not shared between threads.
 pub trait Store: 'static {
+    /// The short way, for stores that have it; [`NoPrompt`] for the others.
+    type Prompt: Prompt;
+
+    fn prompt(&self) -> Option<&Self::Prompt> {
+        None
+    }
+
+    /// The least that a store can promise: reads, commits and conditions.
+    fn promises(&self) -> Promises {
+        Promises {
+            transactions: false,
+            exclusive_work: false,
+            mirrors: false,
+            exact_limits: false,
+            answers: true,
+        }
+    }
+
     /// Delivers live, merged rows to the sink, in storage order (reversed inside partitions if asked).
     fn read(&self, read: &Read, sink: &mut dyn Sink)
     -> impl Future<Output = Result<ReadOutcome, StoreError>>;
+
+    /// Whether some partitions are far enough away that several should be asked for at once.
+    fn reads_ahead(&self) -> bool {
+        false
+    }
+
+    /// Reads the first rows of partitions that are far away, at the same time; `None` for one that is near: it is read when its rows are
+    /// wanted.
+    fn read_ahead(
+        &self,
+        reads: Vec<Read>,
+        _max: AheadMax,
+    ) -> impl Future<Output = Result<Vec<Option<Box<dyn Ahead>>>, StoreError>> {
+        std::future::ready(Ok(reads.iter().map(|_| None).collect()))
+    }
 
     /// All or nothing; durable when it returns `Ok`. After an error other than `Invalid` or
     /// `Overloaded` the outcome is unknown to the caller.
@@ -156,7 +199,7 @@ pub trait Store: 'static {
         &self,
         _transaction: Transaction<D>,
     ) -> impl Future<Output = Result<D::Outcome, StoreError>> {
-        std::future::ready(Err(StoreError::Invalid("this store has no transactions".into())))
+        std::future::ready(Err(Refused::NoTransactions.into()))
     }
 
     /// Whether any partition is near or at its limit: then writers ask [`Store::crowding`].
@@ -173,6 +216,26 @@ pub trait Store: 'static {
         None
     }
 
+    /// From where on a bucket goes on in finer ones, if it has spilled: see [`spill`].
+    fn point(&self, _table: TableId, _key: &model::key::PartitionKey) -> Option<i64> {
+        None
+    }
+
+    /// The finer bucket that has a row, if the bucket that its plan gives it has spilled and the row is behind the point.
+    fn finer(
+        &self,
+        _table: TableId,
+        _key: &model::key::PartitionKey,
+        _clustering: &[u8],
+    ) -> Option<model::key::PartitionKey> {
+        None
+    }
+
+    /// Lets the buckets that have become too large since the last call spill; how many did.
+    fn spill(&self) -> impl Future<Output = Result<usize, StoreError>> {
+        std::future::ready(Ok(0))
+    }
+
     /// Keeps conditional commits and other exclusive work away from these partitions, lets `work` read and decide, and commits the
     /// mutations that it returns as one record: serializable with whatever takes the same locks, durable when it returns `Ok`.
     /// Mutations go to the named partitions only and are stamped provisionally; the store shifts them to its ballot.
@@ -182,12 +245,12 @@ pub trait Store: 'static {
         _stamped: Stamped,
         _work: impl AsyncFnOnce() -> Result<(T, Vec<Mutation>), E>,
     ) -> impl Future<Output = Result<T, E>> {
-        std::future::ready(Err(StoreError::Invalid("this store has no transactions".into()).into()))
+        std::future::ready(Err(StoreError::from(Refused::NoTransactions).into()))
     }
 
     /// How far transactions have got, for readers that must miss none of them.
     fn horizon(&self) -> impl Future<Output = Result<Horizon, StoreError>> {
-        std::future::ready(Err(StoreError::Invalid("this store has no transactions".into())))
+        std::future::ready(Err(Refused::NoTransactions.into()))
     }
 
     /// Makes exactly these tables exist, with these settings and incarnations, and `catalogue`

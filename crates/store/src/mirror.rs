@@ -12,6 +12,7 @@ use crate::error::StoreError;
 use crate::index::{IndexConfig, additions};
 use crate::mutation::Mutation;
 use crate::read::Slice;
+use crate::refused::Refused;
 use model::deletion::Deletion;
 use model::key::{KIND_PARTITION_DELETION, KIND_RANGE, KIND_ROW, PartitionKey};
 use model::merge::RowMerger;
@@ -98,11 +99,7 @@ impl MirrorConfig {
 }
 
 fn homeless() -> StoreError {
-    StoreError::Invalid(
-        "The buckets of the table are being changed, and the new plan has no bucket for the time of the row: it is empty or too far \
-         from our time"
-            .into(),
-    )
+    Refused::NoBucket.into()
 }
 
 /// What a mutation says of rows and ranges.

@@ -83,6 +83,14 @@ impl Mutation {
         row.put_payload(&mut self.entries);
     }
 
+    /// Adds an entry of another mutation.
+    pub fn put(&mut self, entry: EntryRef<'_>) {
+        vint::put(&mut self.entries, entry.position.len() as u64);
+        self.entries.extend_from_slice(entry.position);
+        vint::put(&mut self.entries, entry.payload.len() as u64);
+        self.entries.extend_from_slice(entry.payload);
+    }
+
     fn begin(&mut self, kind: u8, clustering: &[u8], payload_len: usize) -> usize {
         self.entries.reserve(clustering.len() + payload_len + 12);
         vint::put(&mut self.entries, 1 + clustering.len() as u64);

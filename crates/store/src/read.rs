@@ -5,6 +5,7 @@
 
 use crate::TableId;
 use crate::account::Accounted;
+use crate::error::StoreError;
 use model::key::PartitionKey;
 use model::row::RowView;
 
@@ -46,6 +47,21 @@ impl Slice {
     pub fn contains(&self, clustering: &[u8]) -> bool {
         self.start.as_slice() <= clustering && clustering < self.end.as_slice()
     }
+}
+
+/// Rows that a store has read before anybody takes them.
+pub trait Ahead {
+    fn bytes(&self) -> usize;
+
+    /// Delivers them. A read that has more behind them is paused there.
+    fn play(self: Box<Self>, sink: &mut dyn Sink) -> Result<ReadOutcome, StoreError>;
+}
+
+/// How much is read ahead of a partition.
+#[derive(Clone, Copy, Debug)]
+pub struct AheadMax {
+    pub rows: u64,
+    pub bytes: usize,
 }
 
 /// Which partitions a read visits, in token order.

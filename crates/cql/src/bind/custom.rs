@@ -1,8 +1,8 @@
 //! Types written as Java class names in quotes: those that are CQL types become them, a few others are carried as
 //! opaque bytes, unknown ones are refused.
 
+use crate::CqlError;
 use model::types::{DataType, java_class_name, native_of_java_class, split_java_parameters};
-use query::QueryError;
 
 const PACKAGE: &str = "org.apache.cassandra.db.marshal.";
 /// Levels of parentheses that a class text may have.
@@ -12,8 +12,8 @@ const OPAQUE: [&str; 4] =
     ["CompositeType", "DynamicCompositeType", "LexicalUUIDType", "PartitionerDefinedOrder"];
 
 /// The type that a class text names.
-pub(super) fn resolve(class: &str) -> Result<DataType, QueryError> {
-    let refusal = |reason: String| QueryError::Syntax(format!("Error setting type {class}: {reason}"));
+pub(super) fn resolve(class: &str) -> Result<DataType, CqlError> {
+    let refusal = |reason: String| CqlError::Syntax(format!("Error setting type {class}: {reason}"));
     read(class, 0).map_err(refusal)
 }
 

@@ -1,8 +1,8 @@
 //! How many clauses a statement may have. Rules between clauses compare them with each other, so their number is bounded;
 //! lists of values are not clauses.
 
+use crate::CqlError;
 use cql_syntax::ast::{Condition, Modification, Relation, Selection, Statement, Subject};
-use query::QueryError;
 
 /// Relations of a WHERE or IF clause, columns of ORDER BY and GROUP BY, columns of a tuple.
 const RELATIONS_MAX: usize = 512;
@@ -14,7 +14,7 @@ const ITEMS_MAX: usize = 10_000;
 const STATEMENTS_MAX: usize = 10_000;
 
 /// Refuses a statement with too many clauses.
-pub fn check(statement: &Statement) -> Result<(), QueryError> {
+pub fn check(statement: &Statement) -> Result<(), CqlError> {
     match statement {
         Statement::Select(select) => {
             relations(&select.relations)?;
@@ -44,7 +44,7 @@ pub fn check(statement: &Statement) -> Result<(), QueryError> {
     }
 }
 
-fn modification(statement: &Modification) -> Result<(), QueryError> {
+fn modification(statement: &Modification) -> Result<(), CqlError> {
     match statement {
         Modification::Insert(_) => Ok(()),
         Modification::Update(update) => {
@@ -56,7 +56,7 @@ fn modification(statement: &Modification) -> Result<(), QueryError> {
     }
 }
 
-fn writes(items: usize, wheres: &[Relation], condition: Option<&Condition>) -> Result<(), QueryError> {
+fn writes(items: usize, wheres: &[Relation], condition: Option<&Condition>) -> Result<(), CqlError> {
     at_most(items, ITEMS_MAX, "columns to write")?;
     relations(wheres)?;
     match condition {
@@ -65,7 +65,7 @@ fn writes(items: usize, wheres: &[Relation], condition: Option<&Condition>) -> R
     }
 }
 
-fn relations(relations: &[Relation]) -> Result<(), QueryError> {
+fn relations(relations: &[Relation]) -> Result<(), CqlError> {
     at_most(relations.len(), RELATIONS_MAX, "relations")?;
     relations.iter().try_for_each(|relation| match &relation.subject {
         Subject::Columns(columns) | Subject::Token(columns) => {
@@ -75,9 +75,9 @@ fn relations(relations: &[Relation]) -> Result<(), QueryError> {
     })
 }
 
-fn at_most(count: usize, max: usize, what: &str) -> Result<(), QueryError> {
+fn at_most(count: usize, max: usize, what: &str) -> Result<(), CqlError> {
     if count <= max {
         return Ok(());
     }
-    Err(QueryError::invalid(format!("The statement has {count} {what}, at most {max} are possible")))
+    Err(CqlError::invalid(format!("The statement has {count} {what}, at most {max} are possible")))
 }

@@ -8,22 +8,23 @@ use super::Scope;
 use super::expr::bind_term;
 use super::markers::Markers;
 use super::{select, write};
-use cql_syntax::ast::{self, Expr, ExprKind, Literal, Modification, Place, Reference, RelationOp};
+use crate::CqlError;
+use crate::bind::comparison::of_values;
+use cql_syntax::ast::{self, Expr, ExprKind, Literal, Modification, Place, Reference};
 use model::types::java_class_name;
+use query::ColumnSpec;
 use query::select::SelectPlan;
 use query::write::{Found, Returned, TransactionPlan, TransactionTest, WriteKind, WritePlan};
-use query::{ColumnSpec, QueryError};
 use schema::Table;
 use std::sync::Arc;
-use store::Comparison;
 
 pub fn bind(
     scope: Scope<'_>,
     transaction: &ast::Transaction,
     markers: &mut Markers,
-) -> Result<TransactionPlan, QueryError> {
+) -> Result<TransactionPlan, CqlError> {
     if transaction.returning.is_none() && transaction.writes.is_empty() {
-        return Err(QueryError::invalid("Transaction contains no reads or writes"));
+        return Err(CqlError::invalid("Transaction contains no reads or writes"));
     }
     let references_at = markers.begin_references(transaction.references.len());
     let mut names = Names { lets: Vec::with_capacity(transaction.lets.len()) };
@@ -31,7 +32,7 @@ pub fn bind(
     for found in &transaction.lets {
         let name = found.name.as_str();
         if names.lets.iter().any(|(earlier, _)| earlier == name) {
-            return Err(QueryError::Invalid(format!(
+            return Err(CqlError::Invalid(format!(
                 "The name '{name}' has already been used by a LET assignment."
             )));
         }
@@ -59,14 +60,14 @@ pub fn bind(
 }
 
 /// A LET finds one row: by its whole key, as the first of several, or as an aggregate.
-fn bind_let(scope: Scope<'_>, found: &ast::Let, markers: &mut Markers) -> Result<SelectPlan, QueryError> {
+fn bind_let(scope: Scope<'_>, found: &ast::Let, markers: &mut Markers) -> Result<SelectPlan, CqlError> {
     let plan = bind_select(scope, &found.select, markers)?;
     let is_one = |limit: &Expr| matches!(&limit.kind, ExprKind::Literal(Literal::Integer(n)) if n == "1");
     let aggregates = plan.grouping.as_ref().is_some_and(|grouping| grouping.keys.is_empty());
     let one_row =
         plan.restrictions.names_rows() || found.select.limit.as_ref().is_some_and(is_one) || aggregates;
     if !one_row || !plan.restrictions.partitions.names_keys() {
-        return Err(QueryError::Invalid(format!(
+        return Err(CqlError::Invalid(format!(
             "SELECT must specify either all primary key elements or all partition key elements and LIMIT 1. In both cases \
              partition key elements must be always specified with equality operators; LET assignment {} at {}",
             found.name.as_str(),
@@ -81,10 +82,10 @@ fn bind_returned(
     select: &ast::Select,
     at: Place,
     markers: &mut Markers,
-) -> Result<SelectPlan, QueryError> {
+) -> Result<SelectPlan, CqlError> {
     let plan = bind_select(scope, select, markers)?;
     if !plan.restrictions.partitions.names_keys() {
-        return Err(QueryError::Invalid(format!(
+        return Err(CqlError::Invalid(format!(
             "SELECT must specify either all partition key elements. Partition key elements must be always specified with \
              equality operators; returning select at {at}"
         )));
@@ -97,10 +98,10 @@ fn bind_select(
     scope: Scope<'_>,
     written: &ast::Select,
     markers: &mut Markers,
-) -> Result<SelectPlan, QueryError> {
+) -> Result<SelectPlan, CqlError> {
     let mut plan = select::bind(scope, written, markers)?;
     if plan.table.is_virtual() || plan.table.foreign.is_some() {
-        return Err(QueryError::Invalid(format!(
+        return Err(CqlError::Invalid(format!(
             "Table {}.{} cannot be read in a transaction: its rows do not change by transactions of CQL",
             plan.table.keyspace, plan.table.name
         )));
@@ -118,7 +119,7 @@ fn bind_write(
     statement: &Modification,
     at: Place,
     markers: &mut Markers,
-) -> Result<WritePlan, QueryError> {
+) -> Result<WritePlan, CqlError> {
     let plan = write::bind(scope, statement, markers)?;
     let name = match plan.kind {
         WriteKind::Insert => "INSERT",
@@ -127,7 +128,7 @@ fn bind_write(
     };
     let refuse = |what: &str| {
         let text = format!("Updates within transactions may not specify {what}; {name} statement at {at}");
-        Err(QueryError::Invalid(text))
+        Err(CqlError::Invalid(text))
     };
     if plan.is_conditional() {
         return refuse("their own conditions");
@@ -140,10 +141,10 @@ fn bind_write(
 }
 
 /// Which partitions an entity has is found by reading, and a transaction must name what it locks first.
-fn refuse_buckets(table: &Table) -> Result<(), QueryError> {
+fn refuse_buckets(table: &Table) -> Result<(), CqlError> {
     match table.bucketing() {
         None => Ok(()),
-        Some(_) => Err(QueryError::Invalid(format!(
+        Some(_) => Err(CqlError::Invalid(format!(
             "Table {}.{} has buckets and cannot take part in a transaction yet; a conditional statement (IF) can change one of its rows",
             table.keyspace, table.name
         ))),
@@ -156,26 +157,26 @@ struct Names {
 }
 
 impl Names {
-    fn row(&self, reference: &Reference) -> Result<(usize, &Arc<[ColumnSpec]>), QueryError> {
+    fn row(&self, reference: &Reference) -> Result<(usize, &Arc<[ColumnSpec]>), CqlError> {
         let name = reference.name.as_str();
         let found = self.lets.iter().position(|(known, _)| known == name);
         let found = found.and_then(|at| Some((at, &self.lets.get(at)?.1)));
-        found.ok_or_else(|| QueryError::Invalid(format!("Cannot resolve reference to tuple '{name}'.")))
+        found.ok_or_else(|| CqlError::Invalid(format!("Cannot resolve reference to tuple '{name}'.")))
     }
 
-    fn value(&self, reference: &Reference) -> Result<(Found, &ColumnSpec), QueryError> {
+    fn value(&self, reference: &Reference) -> Result<(Found, &ColumnSpec), CqlError> {
         let (found_by, columns) = self.row(reference)?;
         let field = reference.field.as_ref().map(ast::Ident::as_str);
-        let field = field.ok_or_else(|| QueryError::invalid("SELECT references must specify a column."))?;
+        let field = field.ok_or_else(|| CqlError::invalid("SELECT references must specify a column."))?;
         let column = columns.iter().position(|spec| *spec.name == *field);
         let column = column.ok_or_else(|| {
             let name = reference.name.as_str();
-            QueryError::Invalid(format!("Column '{field}' does not exist in tuple '{name}'."))
+            CqlError::Invalid(format!("Column '{field}' does not exist in tuple '{name}'."))
         })?;
         Ok((Found { found_by, column }, &columns[column]))
     }
 
-    fn returned(&self, references: &[Reference]) -> Result<Returned, QueryError> {
+    fn returned(&self, references: &[Reference]) -> Result<Returned, CqlError> {
         let mut values = Vec::with_capacity(references.len());
         let mut columns = Vec::with_capacity(references.len());
         for reference in references {
@@ -192,7 +193,7 @@ impl Names {
         scope: Scope<'_>,
         condition: &ast::TransactionCondition,
         markers: &mut Markers,
-    ) -> Result<TransactionTest, QueryError> {
+    ) -> Result<TransactionTest, CqlError> {
         match condition {
             ast::TransactionCondition::Null { reference, is_null } => match &reference.field {
                 None => {
@@ -206,24 +207,20 @@ impl Names {
                 let (found, spec) = self.value(reference)?;
                 let data_type = spec.data_type.clone();
                 let operand = bind_term(scope, value, &data_type, &spec.name, markers)?;
-                Ok(TransactionTest::Compare { value: found, data_type, comparison: comparison(*op), operand })
+                Ok(TransactionTest::Compare { value: found, data_type, comparison: of_values(*op)?, operand })
             }
         }
     }
 
     /// What stands for each reference in a term; its type must be that of the place.
-    fn references(
-        &self,
-        transaction: &ast::Transaction,
-        markers: &Markers,
-    ) -> Result<Vec<Found>, QueryError> {
+    fn references(&self, transaction: &ast::Transaction, markers: &Markers) -> Result<Vec<Found>, CqlError> {
         let mut found = Vec::with_capacity(transaction.references.len());
         for (at, reference) in transaction.references.iter().enumerate() {
             let (value, spec) = self.value(reference)?;
             if let Some(wanted) = markers.wanted(at)
                 && wanted.data_type != spec.data_type
             {
-                return Err(QueryError::Invalid(format!(
+                return Err(CqlError::Invalid(format!(
                     "Invalid reference type {} ({}) for \"{}\" of type {}",
                     java_class_name(&spec.data_type),
                     spec.name,
@@ -234,16 +231,5 @@ impl Names {
             found.push(value);
         }
         Ok(found)
-    }
-}
-
-fn comparison(op: RelationOp) -> Comparison {
-    match op {
-        RelationOp::Ne => Comparison::NotEqual,
-        RelationOp::Lt => Comparison::Less,
-        RelationOp::Le => Comparison::LessOrEqual,
-        RelationOp::Gt => Comparison::Greater,
-        RelationOp::Ge => Comparison::GreaterOrEqual,
-        _ => Comparison::Equal,
     }
 }

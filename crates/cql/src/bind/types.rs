@@ -1,17 +1,17 @@
 //! Types as written -> types as known: resolves user-defined types, checks nesting rules.
 
 use super::{Scope, custom};
+use crate::CqlError;
 use cql_syntax::ast::{self, NativeType, TypeKind};
 use model::types::{DataType, UdtType, VECTOR_DIMENSIONS_MAX};
-use query::QueryError;
 use std::sync::Arc;
 
 /// The type a text names, used by something in `keyspace` (a table, a type, a cast).
-pub fn resolve(scope: Scope<'_>, keyspace: &str, written: &ast::DataType) -> Result<DataType, QueryError> {
+pub fn resolve(scope: Scope<'_>, keyspace: &str, written: &ast::DataType) -> Result<DataType, CqlError> {
     let resolved = Resolver { scope, keyspace }.resolve(written, false)?;
     // The text is bounded by the parser; what it names may be larger.
     resolved.check_size().map_err(|error| {
-        QueryError::invalid(format!(
+        CqlError::invalid(format!(
             "The type {} {error}. Use fewer levels, or keep the inner values as text or blob",
             cut(&text_of(written))
         ))
@@ -41,7 +41,7 @@ struct Resolver<'a> {
 
 impl Resolver<'_> {
     /// `frozen`: some type around this one is frozen, so this one is too.
-    fn resolve(&self, written: &ast::DataType, frozen: bool) -> Result<DataType, QueryError> {
+    fn resolve(&self, written: &ast::DataType, frozen: bool) -> Result<DataType, CqlError> {
         let inside = |inner: &ast::DataType, kind: &str| self.element(written, inner, frozen, kind);
         Ok(match &written.kind {
             TypeKind::Native(native) => native_type(*native),
@@ -52,7 +52,7 @@ impl Resolver<'_> {
                 let element = inside(element, "collections")?;
                 if element.references_duration() {
                     let text = format!("Durations are not allowed inside sets: {}", shown(written, frozen));
-                    return Err(QueryError::invalid(text));
+                    return Err(CqlError::invalid(text));
                 }
                 DataType::Set { element: Arc::new(element), frozen }
             }
@@ -60,7 +60,7 @@ impl Resolver<'_> {
                 let key = inside(key, "collections")?;
                 if key.references_duration() {
                     let text = format!("Durations are not allowed as map keys: {}", shown(written, frozen));
-                    return Err(QueryError::invalid(text));
+                    return Err(CqlError::invalid(text));
                 }
                 let value = inside(value, "collections")?;
                 DataType::Map { key: Arc::new(key), value: Arc::new(value), frozen }
@@ -73,13 +73,13 @@ impl Resolver<'_> {
             TypeKind::Vector(element, dimensions) => {
                 if *dimensions == 0 || *dimensions > VECTOR_DIMENSIONS_MAX {
                     let text = format!("vectors may only have positive dimensions; given {dimensions}");
-                    return Err(QueryError::invalid(text));
+                    return Err(CqlError::invalid(text));
                 }
                 DataType::vector(self.frozen_part(element, "vectors")?, *dimensions)
             }
             TypeKind::Frozen(inner) => {
                 if let TypeKind::Native(native) = &inner.kind {
-                    return Err(QueryError::invalid(format!(
+                    return Err(CqlError::invalid(format!(
                         "frozen<> is only allowed on collections, tuples, and user-defined types (got {})",
                         native.name()
                     )));
@@ -102,35 +102,35 @@ impl Resolver<'_> {
         written: &ast::DataType,
         frozen: bool,
         place: &str,
-    ) -> Result<DataType, QueryError> {
+    ) -> Result<DataType, CqlError> {
         let element = self.resolve(written, frozen)?;
         if element == DataType::Counter {
             let text = format!("Counters are not allowed inside {place}: {}", text_of(outer));
-            return Err(QueryError::invalid(text));
+            return Err(CqlError::invalid(text));
         }
         if element.is_multi_cell() {
             let what = if element.is_collection() { "collections" } else { "UDTs" };
             let text = format!("Non-frozen {what} are not allowed inside {place}: {}", text_of(outer));
-            return Err(QueryError::invalid(text));
+            return Err(CqlError::invalid(text));
         }
         Ok(element)
     }
 
     /// A component of a tuple or vector: frozen whether said or not.
-    fn frozen_part(&self, written: &ast::DataType, place: &str) -> Result<DataType, QueryError> {
+    fn frozen_part(&self, written: &ast::DataType, place: &str) -> Result<DataType, CqlError> {
         let part = self.resolve(written, true)?;
         // Cassandra checks tuples only, and the Go driver's own suite has vectors of counters.
         if part == DataType::Counter && place == "tuples" {
-            return Err(QueryError::invalid(format!("Counters are not allowed inside {place}")));
+            return Err(CqlError::invalid(format!("Counters are not allowed inside {place}")));
         }
         Ok(part.freeze())
     }
 
-    fn user_type(&self, name: &ast::QualifiedName) -> Result<Arc<UdtType>, QueryError> {
+    fn user_type(&self, name: &ast::QualifiedName) -> Result<Arc<UdtType>, CqlError> {
         if let Some(other) = name.keyspace_str()
             && other != self.keyspace
         {
-            return Err(QueryError::invalid(format!(
+            return Err(CqlError::invalid(format!(
                 "Statement on keyspace {} cannot refer to a user type in keyspace {other}; \
                  user types can only be used in the keyspace they are defined in",
                 self.keyspace
@@ -138,7 +138,7 @@ impl Resolver<'_> {
         }
         let keyspace = self.scope.keyspace(Some(self.keyspace))?;
         let found = keyspace.types.get(name.as_str()).cloned();
-        found.ok_or_else(|| QueryError::invalid(format!("Unknown type {}.{}", self.keyspace, name.as_str())))
+        found.ok_or_else(|| CqlError::invalid(format!("Unknown type {}.{}", self.keyspace, name.as_str())))
     }
 }
 

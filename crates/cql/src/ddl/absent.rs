@@ -3,11 +3,11 @@
 //! Creating one is refused with what to do instead; dropping one finds nothing, in Cassandra's words.
 
 use super::DdlPlan;
+use crate::CqlError;
 use cql_syntax::ast::Statement;
-use query::QueryError;
 
 /// Refuses to create what is not supported.
-pub(super) fn refuse(statement: &Statement) -> Result<(), QueryError> {
+pub(super) fn refuse(statement: &Statement) -> Result<(), CqlError> {
     let text = match statement {
         Statement::CreateTrigger(_) => {
             "Triggers are not supported. Partita runs no code inside the server; write the second change in the same \
@@ -16,11 +16,11 @@ pub(super) fn refuse(statement: &Statement) -> Result<(), QueryError> {
         }
         _ => return Ok(()),
     };
-    Err(QueryError::Invalid(text))
+    Err(CqlError::Invalid(text))
 }
 
 /// Whether the statement drops or alters something of a kind that never exists, and says that it need not.
-pub(super) fn is_about_nothing(plan: &DdlPlan) -> Result<bool, QueryError> {
+pub(super) fn is_about_nothing(plan: &DdlPlan) -> Result<bool, CqlError> {
     let keyspace = &plan.keyspace;
     let (tolerated, message) = match &plan.statement {
         Statement::DropTrigger(s) => (
@@ -29,5 +29,5 @@ pub(super) fn is_about_nothing(plan: &DdlPlan) -> Result<bool, QueryError> {
         ),
         _ => return Ok(false),
     };
-    if tolerated { Ok(true) } else { Err(QueryError::Invalid(message)) }
+    if tolerated { Ok(true) } else { Err(CqlError::Invalid(message)) }
 }

@@ -7,12 +7,12 @@ use super::mask::mask_text;
 use super::properties::properties;
 use super::table::{columns, new_table};
 use super::view::{self, new_view};
+use crate::CqlError;
 use crate::bind::{Scope, types};
 use cql_syntax::ast::{
     self, IndexTargetKind, NoteObject, Rename, Statement, TableChange, TypeChange, TypeKind,
 };
 use model::types::DataType;
-use query::QueryError;
 use schema::{
     Catalogue, Change, IndexPart, NewIndex, NewNote, NewPattern, NoteKind, NoteTarget, Table,
     TableAlteration, TableLike, TypeAlteration, is_system_name,
@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What is wrong with the statement whatever the catalogue holds; so PREPARE can tell already.
-pub(super) fn check_text(plan: &DdlPlan) -> Result<(), QueryError> {
+pub(super) fn check_text(plan: &DdlPlan) -> Result<(), CqlError> {
     let nothing = Catalogue::empty();
     let scope = Scope { catalogue: &nothing, keyspace: None };
     match &plan.statement {
@@ -33,7 +33,7 @@ pub(super) fn check_text(plan: &DdlPlan) -> Result<(), QueryError> {
     }
 }
 
-pub(super) fn change(plan: &DdlPlan, catalogue: &Catalogue) -> Result<Change, QueryError> {
+pub(super) fn change(plan: &DdlPlan, catalogue: &Catalogue) -> Result<Change, CqlError> {
     let keyspace = plan.keyspace.clone();
     let scope = Scope { catalogue, keyspace: Some(&plan.keyspace) };
     Ok(match &plan.statement {
@@ -134,7 +134,7 @@ pub(super) fn change(plan: &DdlPlan, catalogue: &Catalogue) -> Result<Change, Qu
         Statement::DropAggregate(s) => {
             Change::DropFunction(Box::new(function::dropped(scope, &keyspace, s, true)?))
         }
-        _ => return Err(QueryError::invalid("This is not a schema statement")),
+        _ => return Err(CqlError::invalid("This is not a schema statement")),
     })
 }
 
@@ -156,7 +156,7 @@ fn note(keyspace: String, note: &ast::SetNote) -> NewNote {
     }
 }
 
-fn new_index(keyspace: String, create: &ast::CreateIndex) -> Result<NewIndex, QueryError> {
+fn new_index(keyspace: String, create: &ast::CreateIndex) -> Result<NewIndex, CqlError> {
     let target = |target: &ast::IndexTarget| {
         let part = match target.kind {
             IndexTargetKind::Simple => IndexPart::Whole,
@@ -192,18 +192,18 @@ fn table_alteration(
     scope: Scope<'_>,
     keyspace: &str,
     alter: &ast::AlterTable,
-) -> Result<TableAlteration, QueryError> {
+) -> Result<TableAlteration, CqlError> {
     // What belongs to the server, is a view or does not exist is refused later, before types would matter.
     let alterable = |table: &&Arc<Table>| !is_system_name(keyspace) && table.view.is_none();
     let table = scope.catalogue.table(keyspace, alter.name.as_str()).filter(alterable);
     let refuse = |text: &str| match table {
-        Some(_) => Err(QueryError::invalid(text)),
+        Some(_) => Err(CqlError::invalid(text)),
         None => Ok(TableAlteration::Rename { renames: Vec::new() }),
     };
     match &alter.change {
         TableChange::ColumnType { .. } => refuse("Altering column types is no longer supported"),
         TableChange::DropCompactStorage => Ok(TableAlteration::DropCompactStorage),
-        TableChange::Replace { .. } => Err(QueryError::invalid("This is no change of columns")),
+        TableChange::Replace { .. } => Err(CqlError::invalid("This is no change of columns")),
         TableChange::Mask { if_exists, column, mask } => {
             let name = column.as_str();
             let found = table.and_then(|table| table.column(name));
@@ -236,7 +236,7 @@ fn table_alteration(
     }
 }
 
-fn create_type(scope: Scope<'_>, keyspace: String, create: &ast::CreateType) -> Result<Change, QueryError> {
+fn create_type(scope: Scope<'_>, keyspace: String, create: &ast::CreateType) -> Result<Change, CqlError> {
     let place = scope.catalogue.keyspace(&keyspace).filter(|_| !is_system_name(&keyspace));
     let resolve_types = place.is_some_and(|place| !place.types.contains_key(create.name.as_str()));
     let field = |field: &ast::FieldDef| {
@@ -246,7 +246,7 @@ fn create_type(scope: Scope<'_>, keyspace: String, create: &ast::CreateType) -> 
         };
         Ok((field.name.as_str().to_string(), data_type))
     };
-    let fields: Result<Vec<_>, QueryError> = create.fields.iter().map(field).collect();
+    let fields: Result<Vec<_>, CqlError> = create.fields.iter().map(field).collect();
     Ok(Change::CreateType {
         name: create.name.as_str().into(),
         if_not_exists: create.if_not_exists,
@@ -256,9 +256,9 @@ fn create_type(scope: Scope<'_>, keyspace: String, create: &ast::CreateType) -> 
 }
 
 /// The type of a field. That a bare user-defined type is wrong here is said before it is looked up.
-fn field_type(scope: Scope<'_>, keyspace: &str, written: &ast::DataType) -> Result<DataType, QueryError> {
+fn field_type(scope: Scope<'_>, keyspace: &str, written: &ast::DataType) -> Result<DataType, CqlError> {
     if let TypeKind::User(_) = written.kind {
-        return Err(QueryError::invalid("A user type cannot contain non-frozen UDTs"));
+        return Err(CqlError::invalid("A user type cannot contain non-frozen UDTs"));
     }
     types::resolve(scope, keyspace, written)
 }
@@ -267,12 +267,12 @@ fn type_alteration(
     scope: Scope<'_>,
     keyspace: &str,
     alter: &ast::AlterType,
-) -> Result<TypeAlteration, QueryError> {
+) -> Result<TypeAlteration, CqlError> {
     let place = scope.catalogue.keyspace(keyspace).filter(|_| !is_system_name(keyspace));
     let exists = place.is_some_and(|place| place.types.contains_key(alter.name.as_str()));
     match &alter.change {
         TypeChange::FieldType { .. } if exists => {
-            Err(QueryError::invalid("Altering field types is no longer supported"))
+            Err(CqlError::invalid("Altering field types is no longer supported"))
         }
         TypeChange::FieldType { .. } => Ok(TypeAlteration::Rename { if_exists: true, renames: Vec::new() }),
         TypeChange::Add { if_not_exists, field } => {

@@ -1,12 +1,12 @@
 //! Builds over rows that are there, with faults at every call of the store.
 
+use crate::CqlError;
 use crate::ddl::tests::block_on;
 use crate::roles::NoPasswords;
 use crate::session::{Answer, Dialect, Response, Session};
 use crate::system::{NodeInfo, SystemTables};
 use database::builds::{a_build_was_left, resume_builds};
 use model::row::RowView;
-use query::QueryError;
 use query::context::Limits;
 use query::{Ids, Request, Values};
 use std::cell::{Cell, RefCell};
@@ -80,6 +80,8 @@ impl Probe {
 }
 
 impl Store for Probe {
+    type Prompt = store::NoPrompt;
+
     async fn read(&self, read: &Read, sink: &mut dyn Sink) -> Result<ReadOutcome, StoreError> {
         self.call().await?;
         self.inner.read(read, sink).await
@@ -158,7 +160,7 @@ impl World {
         world
     }
 
-    pub(super) async fn execute(&self, text: &str) -> Result<Answer, QueryError> {
+    pub(super) async fn execute(&self, text: &str) -> Result<Answer, CqlError> {
         let session = Session { keyspace: Some("k".into()), role: None };
         let prepared = self.dialect.prepare(&session, None, text)?;
         self.dialect.execute(&session, &prepared, Request::new(Values::NONE, NOW)).await
@@ -175,8 +177,8 @@ impl World {
         }
     }
 
-    pub(super) fn resume(&self) -> Result<(), QueryError> {
-        block_on(resume_builds(&self.dialect.shared, &self.store, NOW))
+    pub(super) fn resume(&self) -> Result<(), CqlError> {
+        Ok(block_on(resume_builds(&self.dialect.shared, &self.store, NOW))?)
     }
 
     pub(super) fn left(&self) -> usize {

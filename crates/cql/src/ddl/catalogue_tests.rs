@@ -18,6 +18,8 @@ const CREATE: &str =
 struct Full;
 
 impl Store for Full {
+    type Prompt = store::NoPrompt;
+
     async fn read(&self, _: &Read, _: &mut dyn Sink) -> Result<ReadOutcome, StoreError> {
         Err(StoreError::Overloaded("read"))
     }
@@ -140,6 +142,7 @@ fn table_options_reach_the_store() {
         views: Vec::new(),
         limit: None,
         buckets: None,
+        spill: None,
         mirror: None,
         groups: None,
     };

@@ -1,8 +1,8 @@
 //! How many copies a table may have: every write pays for each of them.
 
 use super::DdlPlan;
+use crate::CqlError;
 use cql_syntax::ast::Statement;
-use query::QueryError;
 use schema::{Applied, Table};
 
 /// From here on the statement is told what the copies cost.
@@ -10,7 +10,7 @@ const WARN_ABOVE: usize = 5;
 const COPIES_MAX: usize = 20;
 
 /// Refuses one copy too many; warns of many, where statements are reviewed.
-pub(super) fn check(plan: &DdlPlan, is_reviewed: bool, applied: &mut Applied) -> Result<(), QueryError> {
+pub(super) fn check(plan: &DdlPlan, is_reviewed: bool, applied: &mut Applied) -> Result<(), CqlError> {
     if !matches!(plan.statement, Statement::CreateIndex(_) | Statement::CreateView(_)) {
         return Ok(());
     }
@@ -28,7 +28,7 @@ pub(super) fn check(plan: &DdlPlan, is_reviewed: bool, applied: &mut Applied) ->
     let count = base.indexes.len() + keyspace.views_of(base).count();
     let name = format!("{}.{}", base.keyspace, base.name);
     if count > COPIES_MAX {
-        return Err(QueryError::invalid(format!(
+        return Err(CqlError::invalid(format!(
             "Table {name} has {COPIES_MAX} indexes, views and projections already, and every write pays for each of them. Drop one that \
              nobody reads (SELECT * FROM system_views.projections), or make one serve several reads"
         )));

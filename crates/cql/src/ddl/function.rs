@@ -2,6 +2,7 @@
 //!
 //! Functions are kept for the schema's sake and never run, so their bodies are not looked at.
 
+use crate::CqlError;
 use crate::bind::Scope;
 use crate::bind::expr::bind_term;
 use crate::bind::markers::Markers;
@@ -9,15 +10,15 @@ use crate::bind::types::{self, text_of};
 use cql_syntax::ast::{self, TypeKind};
 use model::literal::format_literal;
 use query::expr::Evaluated;
-use query::{Ids, QueryError, Request, Values};
+use query::{Ids, Request, Values};
 use schema::{DropFunction, NewAggregate, NewFunction, UserAggregate, UserFunction, is_system_name};
 
 /// The languages that are kept. Cassandra 5.0 has only the first; dumps of older ones have the second.
 const LANGUAGES: [&str; 2] = ["java", "javascript"];
 
-fn both_directives(or_replace: bool, if_not_exists: bool) -> Result<(), QueryError> {
+fn both_directives(or_replace: bool, if_not_exists: bool) -> Result<(), CqlError> {
     match or_replace && if_not_exists {
-        true => Err(QueryError::invalid("Cannot use both 'OR REPLACE' and 'IF NOT EXISTS' directives")),
+        true => Err(CqlError::invalid("Cannot use both 'OR REPLACE' and 'IF NOT EXISTS' directives")),
         false => Ok(()),
     }
 }
@@ -26,13 +27,13 @@ pub(super) fn new_function(
     scope: Scope<'_>,
     keyspace: &str,
     create: &ast::CreateFunction,
-) -> Result<NewFunction, QueryError> {
+) -> Result<NewFunction, CqlError> {
     let language = create.language.as_str().to_lowercase();
     let resolve = resolves(scope, keyspace);
     if resolve {
         both_directives(create.or_replace, create.if_not_exists)?;
         if !LANGUAGES.contains(&language.as_str()) {
-            return Err(QueryError::invalid(
+            return Err(CqlError::invalid(
                 "Currently only Java UDFs are available in Cassandra. For more information - CASSANDRA-18252 and \
                  CASSANDRA-17281",
             ));
@@ -69,11 +70,11 @@ pub(super) fn new_function(
     })
 }
 
-fn duplicate(create: &ast::CreateFunction) -> Option<QueryError> {
+fn duplicate(create: &ast::CreateFunction) -> Option<CqlError> {
     let names: Vec<&str> = create.args.iter().map(|argument| argument.name.as_str()).collect();
     let twice = (1..names.len()).any(|at| names[..at].contains(&names[at]));
     twice.then(|| {
-        QueryError::invalid(format!(
+        CqlError::invalid(format!(
             "Duplicate argument names for given function {} with argument names [{}]",
             create.name.as_str(),
             names.join(", ")
@@ -85,7 +86,7 @@ pub(super) fn new_aggregate(
     scope: Scope<'_>,
     keyspace: &str,
     create: &ast::CreateAggregate,
-) -> Result<NewAggregate, QueryError> {
+) -> Result<NewAggregate, CqlError> {
     let resolve = resolves(scope, keyspace);
     if resolve {
         both_directives(create.or_replace, create.if_not_exists)?;
@@ -124,7 +125,7 @@ fn initial(
     scope: Scope<'_>,
     keyspace: &str,
     create: &ast::CreateAggregate,
-) -> Result<Option<String>, QueryError> {
+) -> Result<Option<String>, CqlError> {
     struct NoIds;
     impl Ids for NoIds {
         fn timeuuid(&self) -> [u8; 16] {
@@ -139,7 +140,7 @@ fn initial(
     let data_type = types::resolve(scope, keyspace, &create.state_type)?;
     let bound = bind_term(scope, written, &data_type, "(dummy)", &mut Markers::new(0))?;
     if bound.has_marker() {
-        return Err(QueryError::invalid("INITCOND is a constant; nothing can be bound here"));
+        return Err(CqlError::invalid("INITCOND is a constant; nothing can be bound here"));
     }
     let value = match bound.evaluate(&Request::new(Values::NONE, 0), &NoIds)? {
         Evaluated::Value(bytes) => bytes.into_owned(),
@@ -153,11 +154,11 @@ pub(super) fn dropped(
     keyspace: &str,
     drop: &ast::DropFunction,
     is_aggregate: bool,
-) -> Result<DropFunction, QueryError> {
+) -> Result<DropFunction, CqlError> {
     let types = drop.arg_types.as_ref().filter(|_| resolves(scope, keyspace));
     let arguments = types.map(|types| {
         let text = |written: &ast::DataType| part_type(scope, keyspace, written, "Argument", is_aggregate);
-        types.iter().map(text).collect::<Result<Vec<String>, QueryError>>()
+        types.iter().map(text).collect::<Result<Vec<String>, CqlError>>()
     });
     Ok(DropFunction {
         keyspace: keyspace.to_string(),
@@ -180,13 +181,13 @@ fn part_type(
     written: &ast::DataType,
     what: &str,
     in_full: bool,
-) -> Result<String, QueryError> {
+) -> Result<String, CqlError> {
     if let TypeKind::Frozen(inner) = &written.kind
         && !matches!(inner.kind, TypeKind::Tuple(_))
     {
         types::resolve(scope, keyspace, written)?;
         let text = if in_full { qualified(keyspace, written) } else { text_of(written) };
-        return Err(QueryError::invalid(format!(
+        return Err(CqlError::invalid(format!(
             "{what} '{text}' cannot be frozen; remove frozen<> modifier from '{text}'"
         )));
     }

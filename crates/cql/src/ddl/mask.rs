@@ -1,12 +1,12 @@
 //! `MASKED WITH function(args)`: checked as far as DDL can, kept as canonical text.
 
+use crate::CqlError;
 use cql_syntax::ast::{ColumnMask, Expr, ExprKind, Literal, Selection, Statement};
 use model::types::{DataType, java_class_name};
-use query::QueryError;
 use query::function::{self, Argument, Function};
 
 /// The canonical text of a mask on a column of this type: `system.mask_inner(1, null)`.
-pub(super) fn mask_text(column: &str, data_type: &DataType, mask: &ColumnMask) -> Result<String, QueryError> {
+pub(super) fn mask_text(column: &str, data_type: &DataType, mask: &ColumnMask) -> Result<String, CqlError> {
     let name = mask.function.as_str();
     let arg_text = |arg: &Expr| if arg.kind == ExprKind::Null { "null".into() } else { arg.to_string() };
     let args: Vec<String> = mask.args.iter().map(arg_text).collect();
@@ -24,17 +24,17 @@ pub(super) fn mask_text(column: &str, data_type: &DataType, mask: &ColumnMask) -
     let known =
         matches!(function::candidates(name, &[value], None), Some(Ok(found)) if found.iter().any(takes_it));
     if !name.starts_with("mask_") && known {
-        return Err(QueryError::Invalid(format!(
+        return Err(CqlError::Invalid(format!(
             "Not-masking function {name}({args}) cannot be used for masking table columns"
         )));
     }
     if !fits || mask.function.keyspace_str().is_some_and(|keyspace| keyspace != "system") {
-        return Err(QueryError::Invalid(format!(
+        return Err(CqlError::Invalid(format!(
             "Unable to find masking function for {column}, no declared function matches the signature {name}({args})"
         )));
     }
     if matches!(name, "mask_inner" | "mask_outer") && !data_type.is_text() {
-        return Err(QueryError::Invalid(format!(
+        return Err(CqlError::Invalid(format!(
             "Function system.{name} requires an argument of type [text|varchar|ascii], but found argument {} of type \
              {data_type}",
             java_class_name(data_type)
@@ -43,12 +43,12 @@ pub(super) fn mask_text(column: &str, data_type: &DataType, mask: &ColumnMask) -
     if let ("mask_replace", Some(arg)) = (name, mask.args.first())
         && !could_be(data_type, &arg.kind)
     {
-        return Err(QueryError::Invalid(format!(
+        return Err(CqlError::Invalid(format!(
             "Type error: {args} cannot be passed as argument 1 of function system.mask_replace of type {data_type}"
         )));
     }
     if name == "mask_hash" && *data_type != DataType::Blob {
-        return Err(QueryError::Invalid(format!(
+        return Err(CqlError::Invalid(format!(
             "Masking function {name}({args}) return type is blob. This is different to the type of the masked column \
              {column} of type {data_type}. Masking functions can only be attached to table columns if they return the \
              same data type as the masked column."

@@ -28,16 +28,15 @@ pub(crate) mod tests;
 mod totals_tests;
 mod view;
 
-pub use database::query_error;
 pub use mask::{MaskCall, parse_mask};
 pub(crate) use review::bind_fault;
 pub(crate) use table::new_table;
 
+use crate::CqlError;
 use crate::bind::Scope;
 use cql_syntax::ast::{Ident, NoteObject, QualifiedName, Statement};
 use database::builds::{self, Build, Ended};
 use database::catalogue::SharedCatalogue;
-use query::QueryError;
 use schema::{Effect, EffectKind, TargetKind};
 use std::sync::Arc;
 use store::Store;
@@ -92,7 +91,7 @@ pub struct DdlOutcome {
 }
 
 /// Settles the keyspace; refuses statements that are not supported or not schema statements.
-pub fn bind(scope: Scope<'_>, statement: &Statement) -> Result<DdlPlan, QueryError> {
+pub fn bind(scope: Scope<'_>, statement: &Statement) -> Result<DdlPlan, CqlError> {
     absent::refuse(statement)?;
     let keyspace = match statement {
         Statement::CreateKeyspace(s) => s.name.as_str().to_string(),
@@ -103,7 +102,7 @@ pub fn bind(scope: Scope<'_>, statement: &Statement) -> Result<DdlPlan, QueryErr
             _ => String::new(),
         },
         other => {
-            let name = named(other).ok_or_else(|| QueryError::invalid("This is not a schema statement"))?;
+            let name = named(other).ok_or_else(|| CqlError::invalid("This is not a schema statement"))?;
             scope.keyspace_name(name.keyspace_str())?.to_string()
         }
     };
@@ -158,12 +157,12 @@ pub(crate) fn applied(
     plan: &DdlPlan,
     catalogue: &schema::Catalogue,
     setting: &schema::Setting,
-) -> Result<schema::Catalogue, QueryError> {
+) -> Result<schema::Catalogue, CqlError> {
     if absent::is_about_nothing(plan)? {
         return Ok(catalogue.clone());
     }
     let change = build::change(plan, catalogue)?;
-    Ok(catalogue.apply(&change, setting).map_err(query_error)?.catalogue)
+    Ok(catalogue.apply(&change, setting)?.catalogue)
 }
 
 /// Applies a plan: stored first, then visible. What it answers is in the outcome. A new index is also filled, so that whoever
@@ -173,18 +172,18 @@ pub async fn execute<S: Store>(
     shared: &Arc<SharedCatalogue>,
     store: &S,
     now_micros: i64,
-) -> Result<DdlOutcome, QueryError> {
+) -> Result<DdlOutcome, CqlError> {
     if absent::is_about_nothing(plan)? {
         return Ok(DdlOutcome::default());
     }
     let (own_plan, own_shared) = (plan.clone(), shared.clone());
     let compute = move |catalogue: &schema::Catalogue, setting: &schema::Setting| {
         let change = build::change(&own_plan, catalogue)?;
-        let mut applied = catalogue.apply(&change, setting).map_err(query_error)?;
+        let mut applied = catalogue.apply(&change, setting)?;
         replace::check_verified(&own_plan, own_shared.jobs(), catalogue)?;
         copies::check(&own_plan, own_shared.reviewer().is_some(), &mut applied)?;
         review::judge(&own_plan, own_shared.reviewer(), catalogue, &mut applied)?;
-        Ok(applied)
+        Ok::<_, CqlError>(applied)
     };
     let mut applied = shared.change_aside(store, now_micros, compute).await?;
     if let (Statement::CreateIndex(_) | Statement::CreateView(_), Some(effect)) =

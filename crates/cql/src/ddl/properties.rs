@@ -1,13 +1,12 @@
 //! Properties of the syntax tree as the schema takes them.
 
-use super::query_error;
+use crate::CqlError;
 use cql_syntax::ast;
-use query::QueryError;
 use schema::{Properties, PropertyValue};
 
 pub(super) fn properties<'a>(
     written: impl IntoIterator<Item = &'a ast::Property>,
-) -> Result<Properties, QueryError> {
+) -> Result<Properties, CqlError> {
     let mut properties = Properties::new();
     for property in written {
         let value = match (property.value.text(), property.value.map()) {
@@ -17,7 +16,7 @@ pub(super) fn properties<'a>(
             }
             (None, None) => PropertyValue::Map(Default::default()),
         };
-        properties.add(property.name.as_str(), value).map_err(query_error)?;
+        properties.add(property.name.as_str(), value)?;
     }
     Ok(properties)
 }

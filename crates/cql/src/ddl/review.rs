@@ -7,6 +7,7 @@
 //! come here, and `review = 'off'` ends it at once.
 
 use super::DdlPlan;
+use crate::CqlError;
 use crate::bind::Scope;
 use crate::describe::{index_text, pattern_text, table_text, view_text};
 use crate::prepared::Prepared;
@@ -14,7 +15,6 @@ use crate::shape::foreign_shape;
 use cql_syntax::ast::Statement;
 use cql_syntax::maybe_quote;
 use database::review::{Objection, Reviewer};
-use query::QueryError;
 use schema::{AccessPattern, Applied, Catalogue, Effect, EffectKind, Table, TargetKind};
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ pub(super) fn judge(
     reviewer: Option<&dyn Reviewer>,
     before: &Catalogue,
     applied: &mut Applied,
-) -> Result<(), QueryError> {
+) -> Result<(), CqlError> {
     let Some(effect) = applied.effect.clone() else { return Ok(()) };
     let after = &applied.catalogue;
     let subject = Subject::of(&effect, before, after);
@@ -70,7 +70,7 @@ pub(super) fn judge(
     let mut texts = Vec::new();
     for (pattern, fault) in broken(&effect, before, after) {
         if mode == Mode::Enforce {
-            return Err(QueryError::Invalid(format!(
+            return Err(CqlError::Invalid(format!(
                 "This would break access pattern {pattern} ({fault}), and the review is enforced. Drop or alter \
                  the pattern first (DROP ACCESS PATTERN {pattern}), or set review = 'warn'"
             )));
@@ -93,7 +93,7 @@ pub(super) fn judge(
     {
         let text = format!("access pattern {} cannot run as the schema stands: {fault}", effect.name);
         match mode {
-            Mode::Enforce => return Err(QueryError::Invalid(format!("The review is enforced, and {text}"))),
+            Mode::Enforce => return Err(CqlError::Invalid(format!("The review is enforced, and {text}"))),
             _ => texts.push(shorten(format!("review error: {text}"))),
         }
     }
@@ -122,12 +122,12 @@ fn shorten(mut text: String) -> String {
     text
 }
 
-fn refusal(error: &Objection, all: &[Objection]) -> QueryError {
+fn refusal(error: &Objection, all: &[Objection]) -> CqlError {
     let Objection { rule, message, fix, .. } = error;
     let others: Vec<&str> =
         all.iter().filter(|o| o.is_error && *o != error).map(|o| o.rule.as_str()).collect();
     let more = if others.is_empty() { String::new() } else { format!(" Also: {}.", others.join(", ")) };
-    QueryError::Invalid(format!(
+    CqlError::Invalid(format!(
         "Refused by the review ({rule}): {message}.{more} Fix:\n{fix}\n\
          `partita review --explain {rule}` teaches the rule; WITH review = 'warn' lets the statement pass with a warning"
     ))
@@ -241,7 +241,7 @@ impl Subject {
     }
 
     /// Why the pattern's statement cannot be bound.
-    fn fault(&self, effect: &Effect, after: &Catalogue) -> Option<QueryError> {
+    fn fault(&self, effect: &Effect, after: &Catalogue) -> Option<CqlError> {
         bind_fault(after, &effect.keyspace, &pattern(after, effect)?.statement)
     }
 }
@@ -289,7 +289,7 @@ fn neighbours<'c>(keyspace: &'c schema::Keyspace, table: &Table) -> Vec<&'c Arc<
 }
 
 /// Patterns whose statements could be bound before and cannot be after, with why.
-fn broken(effect: &Effect, before: &Catalogue, after: &Catalogue) -> Vec<(String, QueryError)> {
+fn broken(effect: &Effect, before: &Catalogue, after: &Catalogue) -> Vec<(String, CqlError)> {
     let touched = match effect.target {
         TargetKind::Table if effect.kind != EffectKind::Created => effect.name.as_str(),
         TargetKind::Keyspace if effect.kind == EffectKind::Dropped => effect.keyspace.as_str(),
@@ -310,7 +310,7 @@ fn broken(effect: &Effect, before: &Catalogue, after: &Catalogue) -> Vec<(String
 }
 
 /// Why the statement cannot be bound; `None` when the schema serves it.
-pub(crate) fn bind_fault(catalogue: &Catalogue, keyspace: &str, statement: &str) -> Option<QueryError> {
+pub(crate) fn bind_fault(catalogue: &Catalogue, keyspace: &str, statement: &str) -> Option<CqlError> {
     // What the DynamoDB API does to its tables is declared in CQL, and more of it than CQL itself does.
     if let Ok(parsed) = cql_syntax::parse_statement(statement) {
         let scope = Scope { catalogue, keyspace: Some(keyspace) };

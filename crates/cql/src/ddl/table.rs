@@ -3,10 +3,10 @@
 use super::constraint::constraints;
 use super::mask::mask_text;
 use super::properties::properties;
+use crate::CqlError;
 use crate::bind::{Scope, types};
 use cql_syntax::ast::{ColumnDef, CreateTable, SortOrder, TableOption};
 use model::types::DataType;
-use query::QueryError;
 use schema::{NewColumn, NewTable};
 
 /// What CREATE TABLE asks for. `resolve_types` is off when the change will be refused or skipped before types matter
@@ -16,7 +16,7 @@ pub(crate) fn new_table(
     keyspace: &str,
     create: &CreateTable,
     resolve_types: bool,
-) -> Result<NewTable, QueryError> {
+) -> Result<NewTable, CqlError> {
     let name = create.name.as_str().to_string();
     check_written(create)?;
     let names = |idents: &[cql_syntax::ast::Ident]| idents.iter().map(|i| i.as_str().to_string()).collect();
@@ -39,28 +39,26 @@ pub(crate) fn new_table(
 }
 
 /// What Cassandra finds while it parses; its sentences name the table as it was written.
-fn check_written(create: &CreateTable) -> Result<(), QueryError> {
+fn check_written(create: &CreateTable) -> Result<(), CqlError> {
     let place = match create.name.keyspace_str() {
         Some(keyspace) => format!("{keyspace}.{}", create.name.as_str()),
         None => create.name.as_str().to_string(),
     };
     if create.primary_keys.len() > 1 {
-        return Err(QueryError::Invalid(format!(
+        return Err(CqlError::Invalid(format!(
             "Multiple PRIMARY KEY specified for table '{place}' (exactly one required)"
         )));
     }
     if let Some(twice) = repeated(create.columns.iter().map(|c| c.name.as_str())) {
-        return Err(QueryError::Invalid(format!(
-            "Duplicate column '{twice}' declaration for table '{place}'"
-        )));
+        return Err(CqlError::Invalid(format!("Duplicate column '{twice}' declaration for table '{place}'")));
     }
     if create.primary_keys.is_empty() {
-        return Err(QueryError::Invalid(format!(
+        return Err(CqlError::Invalid(format!(
             "No PRIMARY KEY specifed for table '{place}' (exactly one required)"
         )));
     }
     if let Some(twice) = repeated(create.clustering_order().map(|item| item.column.as_str())) {
-        return Err(QueryError::Invalid(format!(
+        return Err(CqlError::Invalid(format!(
             "Duplicate column '{twice}' in CLUSTERING ORDER BY clause for table '{place}'"
         )));
     }
@@ -78,7 +76,7 @@ pub(super) fn columns(
     keyspace: &str,
     written: &[ColumnDef],
     resolve_types: bool,
-) -> Result<Vec<NewColumn>, QueryError> {
+) -> Result<Vec<NewColumn>, CqlError> {
     let column = |definition: &ColumnDef| {
         let name = definition.name.as_str().to_string();
         let data_type = match resolve_types {

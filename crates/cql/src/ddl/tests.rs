@@ -56,15 +56,15 @@ impl World {
         World { shared, store, system, keyspace: None, now: 1_700_000_000_000_000 }
     }
 
-    pub(crate) fn ddl(&mut self, text: &str) -> Result<DdlOutcome, QueryError> {
+    pub(crate) fn ddl(&mut self, text: &str) -> Result<DdlOutcome, CqlError> {
         self.now += 1;
         let parsed =
-            cql_syntax::parse_statement(text).map_err(|error| QueryError::Syntax(error.to_string()))?;
+            cql_syntax::parse_statement(text).map_err(|error| CqlError::Syntax(error.to_string()))?;
         let (_, catalogue) = self.shared.load();
         let scope = Scope { catalogue: &catalogue, keyspace: self.keyspace.as_deref() };
         if let Statement::Use(name) = &parsed.statement {
             if catalogue.keyspace(name.as_str()).is_none() {
-                return Err(QueryError::Invalid(format!("Keyspace '{}' does not exist", name.as_str())));
+                return Err(CqlError::Invalid(format!("Keyspace '{}' does not exist", name.as_str())));
             }
             self.keyspace = Some(name.as_str().to_string());
             return Ok(DdlOutcome::default());
@@ -74,9 +74,9 @@ impl World {
     }
 
     /// The rows of a DESCRIBE as texts.
-    pub(crate) fn describe(&self, text: &str) -> Result<Vec<Vec<String>>, QueryError> {
+    pub(crate) fn describe(&self, text: &str) -> Result<Vec<Vec<String>>, CqlError> {
         let parsed =
-            cql_syntax::parse_statement(text).map_err(|error| QueryError::Syntax(error.to_string()))?;
+            cql_syntax::parse_statement(text).map_err(|error| CqlError::Syntax(error.to_string()))?;
         let Statement::Describe(statement) = &parsed.statement else { panic!("{text} is no DESCRIBE") };
         let (_, catalogue) = self.shared.load();
         let scope = Scope { catalogue: &catalogue, keyspace: self.keyspace.as_deref() };
@@ -126,13 +126,13 @@ fn mask_line(line: &str) -> String {
     }
 }
 
-fn refusal(error: &QueryError) -> String {
+fn refusal(error: &CqlError) -> String {
     let code = match error {
-        QueryError::Syntax(_) => "2000",
-        QueryError::Unauthorized(_) => "2100",
-        QueryError::Invalid(_) => "2200",
-        QueryError::Config(_) => "2300",
-        QueryError::AlreadyExists { .. } => "2400",
+        CqlError::Syntax(_) => "2000",
+        CqlError::Unauthorized(_) => "2100",
+        CqlError::Invalid(_) => "2200",
+        CqlError::Config(_) => "2300",
+        CqlError::AlreadyExists { .. } => "2400",
         other => panic!("{other:?}"),
     };
     let message = error.to_string();
@@ -254,7 +254,7 @@ fn what_is_not_supported_is_refused_with_an_alternative() {
     let mut world = World::new();
     let error = world.ddl("CREATE TRIGGER t ON k.t USING 'x'").unwrap_err();
     let text = error.to_string();
-    assert!(matches!(error, QueryError::Invalid(_)));
+    assert!(matches!(error, CqlError::Invalid(_)));
     assert!(text.starts_with("Triggers are not supported.") && text.contains("BATCH"), "{text}");
 }
 
@@ -272,5 +272,5 @@ fn a_prepared_statement_means_the_same_on_every_execution() {
     assert_eq!(run(&world).unwrap_err().to_string(), "Unknown type k.later");
     world.ddl("CREATE TYPE k.later (a int)").unwrap();
     assert!(run(&world).unwrap().change.is_some(), "decided against the newest catalogue");
-    assert!(matches!(run(&world).unwrap_err(), QueryError::AlreadyExists { .. }));
+    assert!(matches!(run(&world).unwrap_err(), CqlError::AlreadyExists { .. }));
 }

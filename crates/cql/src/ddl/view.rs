@@ -1,19 +1,19 @@
 //! CREATE MATERIALIZED VIEW, from the syntax tree to the schema's terms.
 
 use super::properties::properties;
+use crate::CqlError;
 use crate::bind::Scope;
 use crate::bind::expr::term_text;
 use crate::bind::restrictions::bind_view_where;
 use cql_syntax::ast::{
     CreateView, Expr, ExprKind, Ident, Relation, Selection, Selector, SortOrder, Subject, TableOption,
 };
-use query::QueryError;
 use schema::{Catalogue, NewTotal, NewView, ViewRestriction, ViewTest};
 
 /// What is wrong with the statement whatever the catalogue holds.
-pub(super) fn check_text(create: &CreateView) -> Result<(), QueryError> {
+pub(super) fn check_text(create: &CreateView) -> Result<(), CqlError> {
     if create.options.iter().any(|option| matches!(option, TableOption::CompactStorage(_))) {
-        return Err(QueryError::Syntax(
+        return Err(CqlError::Syntax(
             "COMPACT STORAGE tables are not allowed starting with version 4.0".into(),
         ));
     }
@@ -25,7 +25,7 @@ pub(super) fn new_view(
     catalogue: &Catalogue,
     keyspace: &str,
     create: &CreateView,
-) -> Result<NewView, QueryError> {
+) -> Result<NewView, CqlError> {
     let names = |idents: &[Ident]| idents.iter().map(|name| name.as_str().to_string()).collect();
     let order = create.clustering_order();
     let (selected, totals) = match create.is_projection {
@@ -54,7 +54,7 @@ pub(super) fn new_view(
 type Selected = Result<Option<Vec<String>>, String>;
 
 /// What a projection selects: columns, and aggregates.
-fn split(selection: &Selection) -> Result<(Selected, Vec<NewTotal>), QueryError> {
+fn split(selection: &Selection) -> Result<(Selected, Vec<NewTotal>), CqlError> {
     let Selection::Items(items) = selection else { return Ok((Ok(None), Vec::new())) };
     let (totals, columns): (Vec<&Selector>, Vec<&Selector>) = items
         .iter()
@@ -65,7 +65,7 @@ fn split(selection: &Selection) -> Result<(Selected, Vec<NewTotal>), QueryError>
 }
 
 /// `count(*)`, `function(column)`, with a name or one that says what it is.
-fn new_total(item: &Selector) -> Result<NewTotal, QueryError> {
+fn new_total(item: &Selector) -> Result<NewTotal, CqlError> {
     let (function, argument) = match &item.expr.kind {
         ExprKind::CountRows => ("count".to_string(), None),
         ExprKind::Function { name, args } => match args.as_slice() {
@@ -74,12 +74,12 @@ fn new_total(item: &Selector) -> Result<NewTotal, QueryError> {
             }
             _ => {
                 let text = term_text(&item.expr);
-                return Err(QueryError::invalid(format!(
+                return Err(CqlError::invalid(format!(
                     "A projection keeps count(*) and count, sum, min and max of one column, not {text}"
                 )));
             }
         },
-        _ => return Err(QueryError::invalid("This is no aggregate")),
+        _ => return Err(CqlError::invalid("This is no aggregate")),
     };
     let named =
         argument.as_ref().map_or_else(|| function.clone(), |argument| format!("{function}_{argument}"));

@@ -14,6 +14,7 @@ mod tests;
 use create::with_notes;
 pub use create::{index_text, keyspace_text, pattern_text, table_text, type_text, view_text};
 
+use crate::CqlError;
 use crate::bind::Scope;
 use crate::system::SystemTables;
 use cql_syntax::ast::{Describe, DescribeTarget, QualifiedName};
@@ -21,7 +22,7 @@ use cql_syntax::maybe_quote;
 use model::types::DataType;
 use model::value::{encode_elements, encode_map};
 use page::{Row, paged};
-use query::{QueryError, Request, Rows};
+use query::{Request, Rows};
 use schema::{Index, Keyspace, Table, is_local_system_name};
 use std::sync::Arc;
 
@@ -31,7 +32,7 @@ pub fn execute(
     system: &SystemTables,
     describe: &Describe,
     request: &Request<'_>,
-) -> Result<Rows, QueryError> {
+) -> Result<Rows, CqlError> {
     if describe.target == DescribeTarget::Cluster {
         return cluster(scope, system, request);
     }
@@ -74,8 +75,8 @@ fn tables_of(keyspace: &Keyspace) -> impl Iterator<Item = &Arc<str>> {
     keyspace.tables.iter().filter(|(_, table)| table.view.is_none()).map(|(name, _)| name)
 }
 
-fn not_found(text: String) -> QueryError {
-    QueryError::Invalid(text)
+fn not_found(text: String) -> CqlError {
+    CqlError::Invalid(text)
 }
 
 struct Describer<'a> {
@@ -100,17 +101,13 @@ impl<'a> Describer<'a> {
     }
 
     /// Names of one kind, in the current keyspace or, without one, in all.
-    fn list(&self, kind: &str, names: impl Fn(&Keyspace) -> Vec<Arc<str>>) -> Result<Vec<Row>, QueryError> {
+    fn list(&self, kind: &str, names: impl Fn(&Keyspace) -> Vec<Arc<str>>) -> Result<Vec<Row>, CqlError> {
         let quoted = |name: Arc<str>| maybe_quote(&name).to_string();
         self.signatures(kind, |keyspace| names(keyspace).into_iter().map(quoted).collect())
     }
 
     /// The same for names that are written as they are shown.
-    fn signatures(
-        &self,
-        kind: &str,
-        names: impl Fn(&Keyspace) -> Vec<String>,
-    ) -> Result<Vec<Row>, QueryError> {
+    fn signatures(&self, kind: &str, names: impl Fn(&Keyspace) -> Vec<String>) -> Result<Vec<Row>, CqlError> {
         let keyspaces = match self.scope.keyspace {
             Some(current) => vec![self.keyspace(Some(current))?],
             None => self.all(),
@@ -125,7 +122,7 @@ impl<'a> Describer<'a> {
         Ok(rows)
     }
 
-    fn keyspace(&self, written: Option<&str>) -> Result<&'a Arc<Keyspace>, QueryError> {
+    fn keyspace(&self, written: Option<&str>) -> Result<&'a Arc<Keyspace>, CqlError> {
         let name = written
             .or(self.scope.keyspace)
             .ok_or_else(|| not_found("No keyspace specified and no current keyspace".into()))?;
@@ -133,7 +130,7 @@ impl<'a> Describer<'a> {
         found.ok_or_else(|| not_found(format!("'{name}' not found in keyspaces")))
     }
 
-    fn elements(&self, target: &DescribeTarget) -> Result<Vec<Row>, QueryError> {
+    fn elements(&self, target: &DescribeTarget) -> Result<Vec<Row>, CqlError> {
         let place = |name: &QualifiedName| self.keyspace(name.keyspace_str());
         let missing = |what: &str, name: &QualifiedName| {
             let keyspace = place(name)?;
@@ -212,7 +209,7 @@ impl<'a> Describer<'a> {
     }
 
     /// `DESCRIBE name`: a keyspace, else a table, an index or an access pattern of the named or current keyspace.
-    fn any(&self, name: &QualifiedName) -> Result<Vec<Row>, QueryError> {
+    fn any(&self, name: &QualifiedName) -> Result<Vec<Row>, CqlError> {
         let wanted = name.as_str();
         if name.keyspace.is_none() {
             if let Some(keyspace) = self.scope.catalogue.keyspace(wanted) {
@@ -298,7 +295,7 @@ fn row_named(keyspace: &str, kind: &str, name: String, statement: String) -> Row
 }
 
 /// The cluster in one row; with a user's keyspace in use also who owns which range.
-fn cluster(scope: &Scope<'_>, system: &SystemTables, request: &Request<'_>) -> Result<Rows, QueryError> {
+fn cluster(scope: &Scope<'_>, system: &SystemTables, request: &Request<'_>) -> Result<Rows, CqlError> {
     let node = &system.node;
     let short = |class: &str| class.rsplit('.').next().unwrap_or(class).as_bytes().to_vec();
     let mut columns =

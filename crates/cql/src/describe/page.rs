@@ -1,8 +1,9 @@
 //! Rows of a DESCRIBE as a result page.
 
+use crate::CqlError;
 use model::types::DataType;
 use query::spec::put_value;
-use query::{ColumnSpec, QueryError, Request, Rows};
+use query::{ColumnSpec, Request, Rows};
 use std::sync::Arc;
 
 /// One value per column; none is null.
@@ -16,7 +17,7 @@ pub(super) fn paged(
     rows: Vec<Row>,
     version: [u8; 16],
     request: &Request<'_>,
-) -> Result<Rows, QueryError> {
+) -> Result<Rows, CqlError> {
     let columns: Arc<[ColumnSpec]> = columns
         .map(|(name, data_type)| ColumnSpec {
             keyspace: "system".into(),
@@ -50,15 +51,15 @@ fn state(next: usize, version: [u8; 16]) -> Vec<u8> {
     state
 }
 
-fn next_row(state: &[u8], version: [u8; 16]) -> Result<usize, QueryError> {
-    let invalid = || QueryError::Protocol("Invalid value for the paging state".into());
+fn next_row(state: &[u8], version: [u8; 16]) -> Result<usize, CqlError> {
+    let invalid = || CqlError::Protocol("Invalid value for the paging state".into());
     let rest = state.strip_prefix(&[STATE_FORMAT]).ok_or_else(invalid)?;
     let (number, made_for) = rest.split_first_chunk::<4>().ok_or_else(invalid)?;
     if made_for.len() != version.len() {
         return Err(invalid());
     }
     if made_for != version {
-        return Err(QueryError::invalid(
+        return Err(CqlError::invalid(
             "The schema has changed since the previous page of the DESCRIBE statement result. Please retry the \
              DESCRIBE statement.",
         ));

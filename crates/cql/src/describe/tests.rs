@@ -1,9 +1,10 @@
 //! DESCRIBE forms that the recorded cases in `ddl/cases` do not hold: lists, the cluster, paging, our own objects.
 
+use crate::CqlError;
 use crate::bind::Scope;
 use crate::ddl::tests::World;
 use cql_syntax::Statement;
-use query::{QueryError, Request, Rows, Values};
+use query::{Request, Rows, Values};
 
 fn world() -> World {
     let mut world = World::new();
@@ -29,7 +30,7 @@ fn names(rows: &[Vec<String>]) -> Vec<String> {
     rows.iter().map(|row| format!("{} {} {}", row[0], row[1], row[2])).collect()
 }
 
-fn raw(world: &World, text: &str, page: Option<u32>, state: Option<&[u8]>) -> Result<Rows, QueryError> {
+fn raw(world: &World, text: &str, page: Option<u32>, state: Option<&[u8]>) -> Result<Rows, CqlError> {
     let parsed = cql_syntax::parse_statement(text).unwrap();
     let Statement::Describe(statement) = &parsed.statement else { panic!("{text} is no DESCRIBE") };
     let (_, catalogue) = world.shared.load();
@@ -206,7 +207,7 @@ fn results_come_in_pages() {
     let first = raw(&world, "DESCRIBE TABLES", Some(7), None).unwrap().paging_state.unwrap();
     for wrong in [&b""[..], b"\x02", &first[..10], &[&first[..], b"x"].concat()] {
         let error = raw(&world, "DESCRIBE TABLES", Some(7), Some(wrong)).unwrap_err();
-        assert_eq!(error, QueryError::Protocol("Invalid value for the paging state".into()));
+        assert_eq!(error, CqlError::Protocol("Invalid value for the paging state".into()));
     }
     world.ddl("DROP TABLE k.t").unwrap();
     let error = raw(&world, "DESCRIBE TABLES", Some(7), Some(&first)).unwrap_err();

@@ -3,13 +3,13 @@
 //! Statements on roles check for themselves when they are executed, because what they need depends on what they find.
 
 use super::grants;
+use crate::CqlError;
 use crate::bind::types::text_of;
 use crate::ddl::DdlPlan;
 use crate::prepared::{Plan, Prepared, transaction_reads};
 use crate::session::{Dialect, Session};
 use cql_syntax::ast::{AlterView, DropNamed, NoteObject, Statement};
 use database::grants::{Grants, Permission, Resource};
-use query::QueryError;
 use query::select::SelectPlan;
 use query::write::WritePlan;
 use schema::{Catalogue, Table};
@@ -29,7 +29,7 @@ pub async fn authorize<S: Store>(
     session: &Session,
     prepared: &Prepared,
     now_micros: i64,
-) -> Result<Sight, QueryError> {
+) -> Result<Sight, CqlError> {
     let Some(role) = &session.role else { return Ok(Sight::Clear) };
     let allowed = match &prepared.plan {
         Plan::Select(plan) => return select(&*grants(dialect, role, now_micros).await?, plan),
@@ -51,7 +51,8 @@ pub async fn authorize<S: Store>(
         Plan::Job(plan) => match plan.needs(dialect) {
             Some((permission, resource)) => {
                 let grants = grants(dialect, role, now_micros).await?;
-                grants.require_unbound(&resource).and_then(|()| grants.require(permission, &resource))
+                grants.require_unbound(&resource)?;
+                grants.require(permission, &resource).map_err(CqlError::from)
             }
             None => Ok(()),
         },
@@ -64,7 +65,7 @@ pub async fn authorize<S: Store>(
 }
 
 /// Masked values are shown in clear only to who may unmask; asking which rows have one tells it as well.
-fn select(grants: &Grants, plan: &SelectPlan) -> Result<Sight, QueryError> {
+fn select(grants: &Grants, plan: &SelectPlan) -> Result<Sight, CqlError> {
     grants.require_on_table(Permission::Select, &plan.table)?;
     if plan.masked.is_none() || grants.may_on_table(Permission::Unmask, &plan.table) {
         return Ok(Sight::Clear);
@@ -74,11 +75,11 @@ fn select(grants: &Grants, plan: &SelectPlan) -> Result<Sight, QueryError> {
 }
 
 /// Refuses a question about masked columns to who may neither see them nor ask about them.
-fn may_query(grants: &Grants, table: &Table, masked: &[Arc<str>]) -> Result<(), QueryError> {
+fn may_query(grants: &Grants, table: &Table, masked: &[Arc<str>]) -> Result<(), CqlError> {
     if masked.is_empty() || grants.may_on_table(Permission::SelectMasked, table) {
         return Ok(());
     }
-    Err(QueryError::Unauthorized(format!(
+    Err(CqlError::Unauthorized(format!(
         "User {} has no UNMASK nor SELECT_MASKED permission on table {}.{}, cannot query masked columns [{}]",
         grants.role,
         table.keyspace,
@@ -93,7 +94,7 @@ pub async fn authorize_writes<S: Store>(
     session: &Session,
     plans: &[Arc<WritePlan>],
     now_micros: i64,
-) -> Result<Sight, QueryError> {
+) -> Result<Sight, CqlError> {
     match &session.role {
         None => Ok(Sight::Clear),
         Some(role) => writes(&*grants(dialect, role, now_micros).await?, plans),
@@ -101,7 +102,7 @@ pub async fn authorize_writes<S: Store>(
 }
 
 /// A condition tells about data, so it needs the permission to read as well, and the answer shows what the reader may see.
-fn writes(grants: &Grants, plans: &[Arc<WritePlan>]) -> Result<Sight, QueryError> {
+fn writes(grants: &Grants, plans: &[Arc<WritePlan>]) -> Result<Sight, CqlError> {
     let mut sight = Sight::Clear;
     for plan in plans {
         grants.require_on_table(Permission::Modify, &plan.table)?;
@@ -127,7 +128,7 @@ fn only_function(catalogue: &Catalogue, keyspace: &str, name: &str) -> Option<Re
     all.next().filter(|_| all.next().is_none())
 }
 
-fn ddl(grants: &Grants, plan: &DdlPlan, catalogue: &Catalogue) -> Result<(), QueryError> {
+fn ddl(grants: &Grants, plan: &DdlPlan, catalogue: &Catalogue) -> Result<(), CqlError> {
     let keyspace = || plan.keyspace.clone();
     let table = |name: &str| Resource::Table(keyspace(), name.to_string());
     let (permission, resource) = match &plan.statement {
@@ -192,5 +193,5 @@ fn ddl(grants: &Grants, plan: &DdlPlan, catalogue: &Catalogue) -> Result<(), Que
     if permission != Permission::Create {
         grants.require_unbound(&resource)?;
     }
-    grants.require(permission, &resource)
+    Ok(grants.require(permission, &resource)?)
 }

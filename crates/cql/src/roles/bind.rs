@@ -1,12 +1,12 @@
 //! From syntax to plans: names are settled, what the text alone shows to be wrong is refused.
 
 use super::named;
+use crate::CqlError;
 use crate::bind::Scope;
 use cql_syntax::ast::{
     self, AddIdentity, DropIdentity, ListRoles, RoleKeyword, RoleOption, RoleOptionKind, Secret, Statement,
 };
 use database::grants::{PermissionSet, Resource};
-use query::QueryError;
 
 /// A statement on roles, ready to be executed.
 #[derive(Clone, Debug)]
@@ -72,7 +72,7 @@ pub struct ListPermissions {
 }
 
 /// The plan of a statement on roles; `None` if it is something else.
-pub fn bind(scope: Scope<'_>, statement: &Statement) -> Result<Option<RolePlan>, QueryError> {
+pub fn bind(scope: Scope<'_>, statement: &Statement) -> Result<Option<RolePlan>, CqlError> {
     let name = |ident: &ast::Ident| ident.as_str().to_string();
     Ok(Some(match statement {
         Statement::CreateRole(s) => {
@@ -116,7 +116,7 @@ impl PermissionChange {
         permissions: &ast::Permissions,
         resource: &ast::Resource,
         role: &ast::Ident,
-    ) -> Result<PermissionChange, QueryError> {
+    ) -> Result<PermissionChange, CqlError> {
         let resource = named::resource(scope, resource)?;
         let permissions = resource.restrict(named::permissions(permissions))?;
         Ok(PermissionChange { permissions, resource, role: role.as_str().to_string() })
@@ -124,7 +124,7 @@ impl PermissionChange {
 }
 
 impl Options {
-    fn read(written: &[RoleOption]) -> Result<Options, QueryError> {
+    fn read(written: &[RoleOption]) -> Result<Options, CqlError> {
         let mut options = Options::default();
         for option in written {
             let twice = match &option.kind {
@@ -158,11 +158,11 @@ impl Options {
                 RoleOptionKind::GeneratedPassword => {
                     let text =
                         "GENERATED PASSWORD is not supported: make a password and give it with PASSWORD";
-                    return Err(QueryError::Syntax(text.into()));
+                    return Err(CqlError::Syntax(text.into()));
                 }
             };
             if let Some(property) = twice {
-                return Err(QueryError::Syntax(format!("Multiple definition for property '{property}'")));
+                return Err(CqlError::Syntax(format!("Multiple definition for property '{property}'")));
             }
         }
         Ok(options)

@@ -1,15 +1,15 @@
 //! What happens to permissions when keyspaces and tables come and go.
 //!
-//! Whoever creates something may do everything with it. What is dropped takes the permissions on it along. Should a
+//! The creator of something may do everything with it. What is dropped takes the permissions on it along. Should a
 //! crash fall between a drop and that, creating something of the same name removes what was left, so permissions on a
 //! thing never outlive it.
 
 use super::permissions::{granting, revoking_all_on};
 use super::tables::Tables;
+use crate::CqlError;
 use crate::ddl::{ChangeKind, ChangeTarget, SchemaChange};
 use crate::session::{Dialect, Session};
 use database::grants::{Resource, is_of_tenant};
-use query::QueryError;
 use store::Store;
 
 /// Call it after a change of the schema has become visible.
@@ -18,7 +18,7 @@ pub(crate) async fn schema_changed<S: Store>(
     session: &Session,
     change: &SchemaChange,
     now_micros: i64,
-) -> Result<(), QueryError> {
+) -> Result<(), CqlError> {
     let keyspace = &change.keyspace;
     let resources = match &change.target {
         ChangeTarget::Keyspace => {
@@ -50,7 +50,7 @@ pub(crate) async fn view_changed<S: Store>(
     (keyspace, name): (&str, &str),
     change: &SchemaChange,
     now_micros: i64,
-) -> Result<(), QueryError> {
+) -> Result<(), CqlError> {
     let resources = [Resource::Table(keyspace.to_string(), name.to_string())];
     // As of the moment before, so that what is granted now stays.
     revoke(&Tables::new(dialect, now_micros), change, &resources, now_micros - 1).await
@@ -62,7 +62,7 @@ async fn revoke<S: Store>(
     change: &SchemaChange,
     resources: &[Resource],
     micros: i64,
-) -> Result<(), QueryError> {
+) -> Result<(), CqlError> {
     let mut writes = Vec::new();
     for resource in resources {
         writes.extend(revoking_all_on(tables, resource).await?);

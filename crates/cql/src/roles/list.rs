@@ -4,19 +4,20 @@ use super::Asked;
 use super::bind::ListPermissions;
 use super::permissions::exists;
 use super::tables::Role;
+use crate::CqlError;
 use cql_syntax::ast::ListRoles;
 use database::grants::{Permission, PermissionSet, Resource, is_of_tenant};
 use model::types::DataType;
 use model::value::encode_map;
 use query::spec::put_value;
-use query::{ColumnSpec, QueryError, Rows};
+use query::{ColumnSpec, Rows};
 use std::collections::BTreeMap;
 use store::Store;
 
 /// Access is never limited to some data centers.
 const DATA_CENTERS: &[u8] = b"ALL";
 
-pub(super) async fn roles<S: Store>(asked: &Asked<'_, S>, query: &ListRoles) -> Result<Rows, QueryError> {
+pub(super) async fn roles<S: Store>(asked: &Asked<'_, S>, query: &ListRoles) -> Result<Rows, CqlError> {
     let of = query.of.as_ref().map(|role| role.as_str());
     let found = visible(asked, of, query.recursive).await?;
     let options = encode_map(&DataType::Text, Vec::<(Vec<u8>, Vec<u8>)>::new());
@@ -36,7 +37,7 @@ pub(super) async fn roles<S: Store>(asked: &Asked<'_, S>, query: &ListRoles) -> 
 }
 
 /// Roles that can log in; superusers by membership are shown as such.
-pub(super) async fn users<S: Store>(asked: &Asked<'_, S>) -> Result<Rows, QueryError> {
+pub(super) async fn users<S: Store>(asked: &Asked<'_, S>) -> Result<Rows, CqlError> {
     let found = visible(asked, None, true).await?;
     let columns = [("name", DataType::Text), ("super", DataType::Boolean), ("datacenters", DataType::Text)];
     let mut result = Listing::new("users", columns.to_vec());
@@ -47,7 +48,7 @@ pub(super) async fn users<S: Store>(asked: &Asked<'_, S>) -> Result<Rows, QueryE
 }
 
 /// Roles with superuser status, their own or through others. Cassandra has this from 5.1 on.
-pub(super) async fn superusers<S: Store>(asked: &Asked<'_, S>) -> Result<Rows, QueryError> {
+pub(super) async fn superusers<S: Store>(asked: &Asked<'_, S>) -> Result<Rows, CqlError> {
     let found = visible(asked, None, true).await?;
     let mut result = Listing::new("roles", vec![("role", DataType::Text)]);
     for name in found.keys() {
@@ -58,7 +59,7 @@ pub(super) async fn superusers<S: Store>(asked: &Asked<'_, S>) -> Result<Rows, Q
     Ok(result.finish())
 }
 
-async fn is_super<S: Store>(asked: &Asked<'_, S>, role: &str) -> Result<bool, QueryError> {
+async fn is_super<S: Store>(asked: &Asked<'_, S>, role: &str) -> Result<bool, CqlError> {
     Ok(asked.tables.with_parents(role, true).await?.values().any(|role| role.is_superuser))
 }
 
@@ -67,17 +68,17 @@ async fn visible<S: Store>(
     asked: &Asked<'_, S>,
     of: Option<&str>,
     recursive: bool,
-) -> Result<BTreeMap<String, Role>, QueryError> {
+) -> Result<BTreeMap<String, Role>, CqlError> {
     let grants = asked.grants()?;
     let tables = &asked.tables;
     if let Some(of) = of {
         if tables.role(of).await?.is_none() {
-            return Err(QueryError::invalid(format!("<role {of}> doesn't exist")));
+            return Err(CqlError::invalid(format!("<role {of}> doesn't exist")));
         }
         if !may_describe_all(asked)? && !grants.roles.contains(of) {
             // The space at the end is Cassandra's.
             let text = format!("You are not authorized to view roles granted to {of} ");
-            return Err(QueryError::Unauthorized(text));
+            return Err(CqlError::Unauthorized(text));
         }
         return tables.with_parents(of, recursive).await;
     }
@@ -88,7 +89,7 @@ async fn visible<S: Store>(
     tables.with_parents(&grants.role, recursive).await
 }
 
-fn may_describe_all<S: Store>(asked: &Asked<'_, S>) -> Result<bool, QueryError> {
+fn may_describe_all<S: Store>(asked: &Asked<'_, S>) -> Result<bool, CqlError> {
     Ok(asked.grants()?.on(&Resource::Roles).contains(Permission::Describe))
 }
 
@@ -96,7 +97,7 @@ fn may_describe_all<S: Store>(asked: &Asked<'_, S>) -> Result<bool, QueryError> 
 pub(super) async fn permissions<S: Store>(
     asked: &Asked<'_, S>,
     query: &ListPermissions,
-) -> Result<Option<Rows>, QueryError> {
+) -> Result<Option<Rows>, CqlError> {
     check(asked, query).await?;
     let tables = &asked.tables;
     let mut granted: Vec<(String, String, PermissionSet)> = Vec::new();
@@ -137,17 +138,17 @@ pub(super) async fn permissions<S: Store>(
     Ok((rows.count > 0).then_some(rows))
 }
 
-async fn check<S: Store>(asked: &Asked<'_, S>, query: &ListPermissions) -> Result<(), QueryError> {
+async fn check<S: Store>(asked: &Asked<'_, S>, query: &ListPermissions) -> Result<(), CqlError> {
     let grants = asked.grants()?;
     if let Some(resource) = &query.resource
         && !exists(asked, resource).await?
     {
-        return Err(QueryError::invalid(format!("{resource} doesn't exist")));
+        return Err(CqlError::invalid(format!("{resource} doesn't exist")));
     }
     if let Some(of) = &query.of
         && asked.tables.role(of).await?.is_none()
     {
-        return Err(QueryError::invalid(format!("<role {of}> doesn't exist")));
+        return Err(CqlError::invalid(format!("<role {of}> doesn't exist")));
     }
     let may_see = match &query.of {
         None => may_describe_all(asked)?,
@@ -157,9 +158,7 @@ async fn check<S: Store>(asked: &Asked<'_, S>, query: &ListPermissions) -> Resul
     };
     if !may_see {
         let whose = query.of.as_deref().unwrap_or("everyone");
-        return Err(QueryError::Unauthorized(format!(
-            "You are not authorized to view {whose}'s permissions"
-        )));
+        return Err(CqlError::Unauthorized(format!("You are not authorized to view {whose}'s permissions")));
     }
     Ok(())
 }

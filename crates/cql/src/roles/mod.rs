@@ -22,9 +22,10 @@ pub use bind::{RolePlan, bind};
 pub(crate) use lifecycle::{schema_changed, view_changed};
 pub use secret::{without_secrets, without_values};
 
+use crate::CqlError;
 use crate::session::{Dialect, Session};
 use database::grants::Grants;
-use query::{Context, QueryError, Rows};
+use query::{Context, Rows};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -33,15 +34,15 @@ pub(crate) use tables::Tables;
 
 /// Makes password hashes. It is slow on purpose, so it must not run on a shard's thread.
 pub trait Passwords {
-    fn hash(&self, password: String) -> Pin<Box<dyn Future<Output = Result<String, QueryError>>>>;
+    fn hash(&self, password: String) -> Pin<Box<dyn Future<Output = Result<String, CqlError>>>>;
 }
 
 /// For databases that nobody logs in to: there, statements on roles are refused before a password matters.
 pub struct NoPasswords;
 
 impl Passwords for NoPasswords {
-    fn hash(&self, _: String) -> Pin<Box<dyn Future<Output = Result<String, QueryError>>>> {
-        Box::pin(std::future::ready(Err(QueryError::invalid("This database has no passwords"))))
+    fn hash(&self, _: String) -> Pin<Box<dyn Future<Output = Result<String, CqlError>>>> {
+        Box::pin(std::future::ready(Err(CqlError::invalid("This database has no passwords"))))
     }
 }
 
@@ -60,10 +61,10 @@ impl<S: Store> Asked<'_, S> {
     }
 
     /// Who asks. Nobody may manage roles without being somebody.
-    fn grants(&self) -> Result<&Grants, QueryError> {
+    fn grants(&self) -> Result<&Grants, CqlError> {
         self.grants.as_deref().ok_or_else(|| {
             let text = "You have to be logged in and not anonymous to perform this request";
-            QueryError::Unauthorized(text.into())
+            CqlError::Unauthorized(text.into())
         })
     }
 }
@@ -73,7 +74,7 @@ pub(crate) async fn grants<S: Store>(
     dialect: &Dialect<S>,
     role: &Arc<str>,
     now_micros: i64,
-) -> Result<Rc<Grants>, QueryError> {
+) -> Result<Rc<Grants>, CqlError> {
     // In a box: it is needed rarely, and every request's future would have room for it.
     let read = async || Box::pin(async { Tables::new(dialect, now_micros).stored(role).await }).await;
     database::grants::grants(&dialect.runtime, role, now_micros, read).await
@@ -85,7 +86,7 @@ pub async fn execute<S: Store>(
     session: &Session,
     plan: &RolePlan,
     ctx: &Context<'_, S>,
-) -> Result<Option<Rows>, QueryError> {
+) -> Result<Option<Rows>, CqlError> {
     let now_micros = ctx.request.now_micros;
     let grants = match &session.role {
         Some(role) => Some(grants(dialect, role, now_micros).await?),

@@ -1,10 +1,10 @@
 //! What statements call permissions and resources.
 
+use crate::CqlError;
 use crate::bind::Scope;
 use crate::bind::types::text_of;
 use cql_syntax::ast;
 use database::grants::{PermissionSet, Resource};
-use query::QueryError;
 
 /// The permissions that a statement names.
 pub fn permissions(written: &ast::Permissions) -> PermissionSet {
@@ -18,7 +18,7 @@ pub fn permissions(written: &ast::Permissions) -> PermissionSet {
 }
 
 /// The resource that a statement names; a table without keyspace is one of the session's.
-pub fn resource(scope: Scope<'_>, written: &ast::Resource) -> Result<Resource, QueryError> {
+pub fn resource(scope: Scope<'_>, written: &ast::Resource) -> Result<Resource, CqlError> {
     let name = |ident: &ast::Ident| ident.as_str().to_string();
     Ok(match written {
         ast::Resource::AllKeyspaces => Resource::Data,
@@ -35,14 +35,14 @@ pub fn resource(scope: Scope<'_>, written: &ast::Resource) -> Result<Resource, Q
         ast::Resource::Function { name, arg_types } => {
             // The spelling is Cassandra's.
             let text = "In this context function name must be explictly qualified by a keyspace";
-            let keyspace = name.keyspace_str().ok_or_else(|| QueryError::invalid(text))?;
+            let keyspace = name.keyspace_str().ok_or_else(|| CqlError::invalid(text))?;
             let types: Vec<String> = arg_types.iter().map(text_of).collect();
             Resource::function(keyspace, name.as_str(), &types)
         }
         ast::Resource::OfTenant(whole, tenant) => {
             let whole = resource(scope, whole)?;
             if !matches!(whole, Resource::Keyspace(_) | Resource::AllTables(_) | Resource::Table(..)) {
-                return Err(QueryError::Syntax("FOR TENANT follows a keyspace or a table".into()));
+                return Err(CqlError::Syntax("FOR TENANT follows a keyspace or a table".into()));
             }
             Resource::OfTenant(Box::new(whole), tenant.value.clone())
         }

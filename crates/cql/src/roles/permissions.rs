@@ -3,21 +3,18 @@
 use super::Asked;
 use super::bind::PermissionChange;
 use super::tables::{Tables, Write, text_set};
+use crate::CqlError;
 use crate::bind::Scope;
 use crate::tenants;
 use database::grants::{Permission, PermissionSet, Resource};
-use query::QueryError;
 use store::Store;
 
-pub(super) async fn grant<S: Store>(
-    asked: &Asked<'_, S>,
-    change: &PermissionChange,
-) -> Result<(), QueryError> {
+pub(super) async fn grant<S: Store>(asked: &Asked<'_, S>, change: &PermissionChange) -> Result<(), CqlError> {
     may_change(asked, change)?;
     if asked.grants.is_some() && !change.resource.is_grantable(change.permissions) {
         let text =
             "Granting permissions on system keyspaces is strictly limited, this operation is not permitted";
-        return Err(QueryError::Unauthorized(text.into()));
+        return Err(CqlError::Unauthorized(text.into()));
     }
     check(asked, change).await?;
     let PermissionChange { permissions, resource, role } = change;
@@ -36,7 +33,7 @@ pub(super) async fn grant<S: Store>(
 pub(super) async fn revoke<S: Store>(
     asked: &Asked<'_, S>,
     change: &PermissionChange,
-) -> Result<(), QueryError> {
+) -> Result<(), CqlError> {
     may_change(asked, change)?;
     check(asked, change).await?;
     let PermissionChange { permissions, resource, role } = change;
@@ -61,26 +58,29 @@ pub(super) async fn revoke<S: Store>(
 }
 
 /// One gives and takes only what one has.
-fn may_change<S: Store>(asked: &Asked<'_, S>, change: &PermissionChange) -> Result<(), QueryError> {
+fn may_change<S: Store>(asked: &Asked<'_, S>, change: &PermissionChange) -> Result<(), CqlError> {
     let Some(grants) = &asked.grants else { return Ok(()) };
     grants.require_unbound(&change.resource)?;
     grants.require(Permission::Authorize, &change.resource)?;
-    change.permissions.iter().try_for_each(|permission| grants.require(permission, &change.resource))
+    for permission in change.permissions.iter() {
+        grants.require(permission, &change.resource)?;
+    }
+    Ok(())
 }
 
-async fn check<S: Store>(asked: &Asked<'_, S>, change: &PermissionChange) -> Result<(), QueryError> {
+async fn check<S: Store>(asked: &Asked<'_, S>, change: &PermissionChange) -> Result<(), CqlError> {
     asked.grants()?;
     let PermissionChange { resource, role, .. } = change;
     if asked.tables.role(role).await?.is_none() {
-        return Err(QueryError::invalid(format!("Role {role} doesn't exist")));
+        return Err(CqlError::invalid(format!("Role {role} doesn't exist")));
     }
     if let Resource::Function { keyspace, .. } = resource
         && keyspace == "system"
     {
-        return Err(QueryError::invalid("Altering permissions on builtin functions is not supported"));
+        return Err(CqlError::invalid("Altering permissions on builtin functions is not supported"));
     }
     if !exists(asked, resource).await? {
-        return Err(QueryError::invalid(format!("Resource {resource} doesn't exist")));
+        return Err(CqlError::invalid(format!("Resource {resource} doesn't exist")));
     }
     if let Resource::OfTenant(whole, tenant) = resource {
         let (_, catalogue) = asked.dialect.catalogue();
@@ -89,7 +89,7 @@ async fn check<S: Store>(asked: &Asked<'_, S>, change: &PermissionChange) -> Res
     Ok(())
 }
 
-pub(super) async fn exists<S: Store>(asked: &Asked<'_, S>, resource: &Resource) -> Result<bool, QueryError> {
+pub(super) async fn exists<S: Store>(asked: &Asked<'_, S>, resource: &Resource) -> Result<bool, CqlError> {
     match resource {
         Resource::Role(role) => Ok(asked.tables.role(role).await?.is_some()),
         other => Ok(other.exists(&asked.dialect.catalogue().1)),
@@ -108,7 +108,7 @@ pub(super) fn granting(role: &str, resource: &Resource, permissions: PermissionS
 pub(super) async fn revoking_all_on<S: Store>(
     tables: &Tables<'_, S>,
     resource: &Resource,
-) -> Result<Vec<Write>, QueryError> {
+) -> Result<Vec<Write>, CqlError> {
     let name = resource.name();
     let mut writes = Vec::new();
     for role in tables.holders(&name).await? {

@@ -5,9 +5,9 @@
 use super::Asked;
 use super::bind::{AlterRole, CreateRole, Options};
 use super::tables::{Role, Write, text_set};
+use crate::CqlError;
 use cql_syntax::ast::{AddIdentity, DropIdentity};
 use database::grants::{Permission, Resource};
-use query::QueryError;
 use store::Store;
 
 /// bcrypt looks at no more of a password.
@@ -17,14 +17,14 @@ const PASSWORD_BYTES_MAX: usize = 72;
 /// occupy the server with every attempt to log in.
 const HASH_COST_MAX: u32 = 14;
 
-fn unauthorized(text: &str) -> QueryError {
-    QueryError::Unauthorized(text.into())
+fn unauthorized(text: &str) -> CqlError {
+    CqlError::Unauthorized(text.into())
 }
 
 /// Longest name of a role.
 const NAME_BYTES_MAX: usize = 255;
 
-pub(super) async fn create<S: Store>(asked: &Asked<'_, S>, create: &CreateRole) -> Result<(), QueryError> {
+pub(super) async fn create<S: Store>(asked: &Asked<'_, S>, create: &CreateRole) -> Result<(), CqlError> {
     let options = &create.options;
     if let Some(grants) = &asked.grants {
         grants.require_on_roles(Permission::Create, &Resource::Roles)?;
@@ -34,17 +34,17 @@ pub(super) async fn create<S: Store>(asked: &Asked<'_, S>, create: &CreateRole) 
     }
     options.check(asked)?;
     if create.name.is_empty() {
-        return Err(QueryError::invalid("Role name can't be an empty string"));
+        return Err(CqlError::invalid("Role name can't be an empty string"));
     }
     // The name is part of the keys of several tables, some of them longer: refused before any of them is written.
     if create.name.len() > NAME_BYTES_MAX {
-        return Err(QueryError::invalid(format!(
+        return Err(CqlError::invalid(format!(
             "A role name may have at most {NAME_BYTES_MAX} bytes, this one has {}",
             create.name.len()
         )));
     }
     let creator = asked.grants()?.role.to_string();
-    let exists = || QueryError::invalid(format!("{} already exists", create.name));
+    let exists = || CqlError::invalid(format!("{} already exists", create.name));
     if asked.tables.role(&create.name).await?.is_some() {
         return if create.if_not_exists { Ok(()) } else { Err(exists()) };
     }
@@ -63,23 +63,23 @@ pub(super) async fn create<S: Store>(asked: &Asked<'_, S>, create: &CreateRole) 
     asked.tables.write(super::permissions::granting(&creator, &resource, resource.applicable())).await
 }
 
-pub(super) async fn alter<S: Store>(asked: &Asked<'_, S>, alter: &AlterRole) -> Result<(), QueryError> {
+pub(super) async fn alter<S: Store>(asked: &Asked<'_, S>, alter: &AlterRole) -> Result<(), CqlError> {
     let options = &alter.options;
     may_alter(asked, alter)?;
     options.check(asked)?;
     if options.is_empty() {
-        return Err(QueryError::invalid("ALTER [ROLE|USER] can't be empty"));
+        return Err(CqlError::invalid("ALTER [ROLE|USER] can't be empty"));
     }
     asked.grants()?;
     if asked.tables.role(&alter.name).await?.is_none() {
         return match alter.if_exists {
             true => Ok(()),
-            false => Err(QueryError::invalid(format!("Role {} doesn't exist", alter.name))),
+            false => Err(CqlError::invalid(format!("Role {} doesn't exist", alter.name))),
         };
     }
     if options.datacenters.is_some() {
         let text = "ACCESS TO DATACENTERS operations not supported by AllowAllNetworkAuthorizer";
-        return Err(QueryError::invalid(text));
+        return Err(CqlError::invalid(text));
     }
     let flag = |value: bool| Some(vec![u8::from(value)]);
     let mut writes = Vec::new();
@@ -98,7 +98,7 @@ pub(super) async fn alter<S: Store>(asked: &Asked<'_, S>, alter: &AlterRole) -> 
     asked.tables.write(writes).await
 }
 
-fn may_alter<S: Store>(asked: &Asked<'_, S>, alter: &AlterRole) -> Result<(), QueryError> {
+fn may_alter<S: Store>(asked: &Asked<'_, S>, alter: &AlterRole) -> Result<(), CqlError> {
     let options = &alter.options;
     let is_own = |name| asked.grants.as_ref().is_some_and(|grants| grants.roles.contains(name));
     if options.superuser.is_some() && is_own(&alter.name) {
@@ -120,7 +120,7 @@ fn may_alter<S: Store>(asked: &Asked<'_, S>, alter: &AlterRole) -> Result<(), Qu
     }
     let Some(grants) = &asked.grants else { return Ok(()) };
     if *grants.role != *alter.name {
-        return grants.require_on_roles(Permission::Alter, &Resource::Role(alter.name.clone()));
+        return Ok(grants.require_on_roles(Permission::Alter, &Resource::Role(alter.name.clone()))?);
     }
     // Of itself a role may change the password only.
     match (options.login.is_some(), options.custom) {
@@ -143,7 +143,7 @@ impl Options {
     }
 
     /// Whether the values make sense, apart from who asks.
-    fn check<S: Store>(&self, asked: &Asked<'_, S>) -> Result<(), QueryError> {
+    fn check<S: Store>(&self, asked: &Asked<'_, S>) -> Result<(), CqlError> {
         let unsupported = match self {
             Options { custom: true, .. } => Some("OPTIONS"),
             // Nobody logs in, so there are no passwords.
@@ -154,23 +154,23 @@ impl Options {
         if let Some(option) = unsupported {
             // The sentence of Cassandra's own role manager.
             let text = format!("org.apache.cassandra.auth.CassandraRoleManager doesn't support {option}");
-            return Err(QueryError::Invalid(text));
+            return Err(CqlError::Invalid(text));
         }
         if self.hashed_password.as_ref().is_some_and(|hash| !is_hash(&hash.0)) {
-            return Err(QueryError::invalid("Invalid hashed password value. Please use jBcrypt."));
+            return Err(CqlError::invalid("Invalid hashed password value. Please use jBcrypt."));
         }
         let here = asked.dialect.shared.data_center();
         let elsewhere = |name: &&String| name.as_str() != here;
         if self.datacenters.iter().flatten().any(|name| elsewhere(&name)) {
             let names: Vec<&str> =
                 self.datacenters.iter().flatten().filter(elsewhere).map(String::as_str).collect();
-            return Err(QueryError::invalid(format!(
+            return Err(CqlError::invalid(format!(
                 "Invalid value(s) for DATACENTERS '[{}]',All values must be valid datacenters",
                 names.join(", ")
             )));
         }
         if let Some(groups) = self.cidrs.as_ref().filter(|groups| !groups.is_empty()) {
-            return Err(QueryError::invalid(format!(
+            return Err(CqlError::invalid(format!(
                 "Invalid CIDR group(s): [{}]. Available CIDR Groups are: []",
                 groups.join(", ")
             )));
@@ -179,7 +179,7 @@ impl Options {
     }
 
     /// The hash to store, if the statement says anything about the password.
-    async fn hash<S: Store>(&self, asked: &Asked<'_, S>) -> Result<Option<String>, QueryError> {
+    async fn hash<S: Store>(&self, asked: &Asked<'_, S>) -> Result<Option<String>, CqlError> {
         if let Some(hash) = &self.hashed_password {
             return Ok(Some(hash.0.clone()));
         }
@@ -211,7 +211,7 @@ pub(super) async fn drop<S: Store>(
     asked: &Asked<'_, S>,
     name: &str,
     if_exists: bool,
-) -> Result<(), QueryError> {
+) -> Result<(), CqlError> {
     let itself = Resource::Role(name.to_string());
     let found = asked.tables.role(name).await?;
     if let Some(grants) = &asked.grants {
@@ -227,10 +227,10 @@ pub(super) async fn drop<S: Store>(
     let role = match found {
         Some(role) => role,
         None if if_exists => return Ok(()),
-        None => return Err(QueryError::invalid(format!("{name} doesn't exist"))),
+        None => return Err(CqlError::invalid(format!("{name} doesn't exist"))),
     };
     if *asker.role == *name {
-        return Err(QueryError::invalid("Cannot DROP primary role for current login"));
+        return Err(CqlError::invalid("Cannot DROP primary role for current login"));
     }
     let tables = &asked.tables;
     let mut writes = super::permissions::revoking_all_on(tables, &itself).await?;
@@ -260,22 +260,19 @@ pub(super) async fn drop<S: Store>(
 }
 
 /// Identities are kept for tools; logging in by certificate is not supported, as with Cassandra's password logins.
-pub(super) async fn add_identity<S: Store>(
-    asked: &Asked<'_, S>,
-    add: &AddIdentity,
-) -> Result<(), QueryError> {
+pub(super) async fn add_identity<S: Store>(asked: &Asked<'_, S>, add: &AddIdentity) -> Result<(), CqlError> {
     if let Some(grants) = &asked.grants {
         grants.require_on_roles(Permission::Create, &Resource::Roles)?;
     }
     asked.grants()?;
     let (identity, role) = (&add.identity.value, &add.role.value);
     if asked.tables.role(role).await?.is_none() {
-        return Err(QueryError::invalid(format!("Can not add identity for non-existent role '{role}'")));
+        return Err(CqlError::invalid(format!("Can not add identity for non-existent role '{role}'")));
     }
     if asked.tables.identity(identity).await?.is_some() {
         return match add.if_not_exists {
             true => Ok(()),
-            false => Err(QueryError::invalid(format!("{identity} already exists"))),
+            false => Err(CqlError::invalid(format!("{identity} already exists"))),
         };
     }
     let text = "INSERT INTO system_auth.identity_to_role (identity, role) VALUES (?, ?)";
@@ -285,7 +282,7 @@ pub(super) async fn add_identity<S: Store>(
 pub(super) async fn drop_identity<S: Store>(
     asked: &Asked<'_, S>,
     drop: &DropIdentity,
-) -> Result<(), QueryError> {
+) -> Result<(), CqlError> {
     if let Some(grants) = &asked.grants {
         grants.require_on_roles(Permission::Drop, &Resource::Roles)?;
     }
@@ -294,7 +291,7 @@ pub(super) async fn drop_identity<S: Store>(
     if asked.tables.identity(identity).await?.is_none() {
         return match drop.if_exists {
             true => Ok(()),
-            false => Err(QueryError::invalid(format!("identity '{identity}' doesn't exist"))),
+            false => Err(CqlError::invalid(format!("identity '{identity}' doesn't exist"))),
         };
     }
     let text = "DELETE FROM system_auth.identity_to_role WHERE identity = ?";

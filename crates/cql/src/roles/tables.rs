@@ -2,6 +2,7 @@
 //!
 //! Every change is one commit, so no crash leaves a permission without its index entry.
 
+use crate::CqlError;
 use crate::prepared::Plan;
 use crate::session::{Dialect, Response, Session};
 use database::grants::{PermissionSet, StoredRole};
@@ -9,7 +10,7 @@ use model::types::DataType;
 use model::value::elements::elements;
 use model::value::encode_set;
 use query::write::BatchKind;
-use query::{Bound, QueryError, Request, Values};
+use query::{Bound, Request, Values};
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
 use store::Store;
@@ -65,13 +66,13 @@ impl<'d, S: Store> Tables<'d, S> {
         Tables { dialect, now_micros }
     }
 
-    pub async fn role(&self, name: &str) -> Result<Option<Role>, QueryError> {
+    pub async fn role(&self, name: &str) -> Result<Option<Role>, CqlError> {
         let text = "SELECT role, can_login, is_superuser, member_of FROM system_auth.roles WHERE role = ?";
         Ok(self.rows(text, &[name]).await?.into_iter().next().map(as_role))
     }
 
     /// A role with everything granted to it and to the roles it is a member of.
-    pub async fn stored(&self, role: &str) -> Result<StoredRole, QueryError> {
+    pub async fn stored(&self, role: &str) -> Result<StoredRole, CqlError> {
         let roles = self.with_parents(role, true).await?;
         let mut granted = Vec::new();
         for name in roles.keys() {
@@ -81,7 +82,7 @@ impl<'d, S: Store> Tables<'d, S> {
         Ok(StoredRole { superuser, roles: roles.into_keys().collect(), granted })
     }
 
-    pub async fn all_roles(&self) -> Result<Vec<Role>, QueryError> {
+    pub async fn all_roles(&self) -> Result<Vec<Role>, CqlError> {
         let text = "SELECT role, can_login, is_superuser, member_of FROM system_auth.roles";
         Ok(self.rows(text, &[]).await?.into_iter().map(as_role).collect())
     }
@@ -91,7 +92,7 @@ impl<'d, S: Store> Tables<'d, S> {
         &self,
         name: &str,
         recursive: bool,
-    ) -> Result<BTreeMap<String, Role>, QueryError> {
+    ) -> Result<BTreeMap<String, Role>, CqlError> {
         let mut found = BTreeMap::new();
         let mut seen = BTreeSet::from([name.to_string()]);
         let mut open = vec![name.to_string()];
@@ -109,62 +110,62 @@ impl<'d, S: Store> Tables<'d, S> {
     }
 
     /// The roles that were granted this one.
-    pub async fn members(&self, role: &str) -> Result<Vec<String>, QueryError> {
+    pub async fn members(&self, role: &str) -> Result<Vec<String>, CqlError> {
         let text = "SELECT member FROM system_auth.role_members WHERE role = ?";
         Ok(self.rows(text, &[role]).await?.iter().map(|row| text_at(row, 0)).collect())
     }
 
     /// What a role was granted itself: resource names and permissions.
-    pub async fn permissions(&self, role: &str) -> Result<Vec<(String, PermissionSet)>, QueryError> {
+    pub async fn permissions(&self, role: &str) -> Result<Vec<(String, PermissionSet)>, CqlError> {
         let text = "SELECT resource, permissions FROM system_auth.role_permissions WHERE role = ?";
         let rows = self.rows(text, &[role]).await?;
         Ok(rows.iter().map(|row| (text_at(row, 0), set_at(row, 1))).collect())
     }
 
-    pub async fn permissions_on(&self, role: &str, resource: &str) -> Result<PermissionSet, QueryError> {
+    pub async fn permissions_on(&self, role: &str, resource: &str) -> Result<PermissionSet, CqlError> {
         let text = "SELECT permissions FROM system_auth.role_permissions WHERE role = ? AND resource = ?";
         let rows = self.rows(text, &[role, resource]).await?;
         Ok(rows.first().map_or(PermissionSet::default(), |row| set_at(row, 0)))
     }
 
     /// Role, resource name and permissions of everybody.
-    pub async fn all_permissions(&self) -> Result<Vec<(String, String, PermissionSet)>, QueryError> {
+    pub async fn all_permissions(&self) -> Result<Vec<(String, String, PermissionSet)>, CqlError> {
         let text = "SELECT role, resource, permissions FROM system_auth.role_permissions";
         let rows = self.rows(text, &[]).await?;
         Ok(rows.iter().map(|row| (text_at(row, 0), text_at(row, 1), set_at(row, 2))).collect())
     }
 
     /// The roles that have a permission on exactly this resource.
-    pub async fn holders(&self, resource: &str) -> Result<Vec<String>, QueryError> {
+    pub async fn holders(&self, resource: &str) -> Result<Vec<String>, CqlError> {
         let text = "SELECT role FROM system_auth.resource_role_permissons_index WHERE resource = ?";
         Ok(self.rows(text, &[resource]).await?.iter().map(|row| text_at(row, 0)).collect())
     }
 
     /// Every resource that somebody has a permission on.
-    pub async fn granted_resources(&self) -> Result<BTreeSet<String>, QueryError> {
+    pub async fn granted_resources(&self) -> Result<BTreeSet<String>, CqlError> {
         let text = "SELECT resource, role FROM system_auth.resource_role_permissons_index";
         Ok(self.rows(text, &[]).await?.iter().map(|row| text_at(row, 0)).collect())
     }
 
     /// The role an identity stands for.
-    pub async fn identity(&self, identity: &str) -> Result<Option<String>, QueryError> {
+    pub async fn identity(&self, identity: &str) -> Result<Option<String>, CqlError> {
         let text = "SELECT role FROM system_auth.identity_to_role WHERE identity = ?";
         Ok(self.rows(text, &[identity]).await?.first().map(|row| text_at(row, 0)))
     }
 
-    pub async fn identities_of(&self, role: &str) -> Result<Vec<String>, QueryError> {
+    pub async fn identities_of(&self, role: &str) -> Result<Vec<String>, CqlError> {
         let rows = self.rows("SELECT identity, role FROM system_auth.identity_to_role", &[]).await?;
         Ok(rows.iter().filter(|row| text_at(row, 1) == role).map(|row| text_at(row, 0)).collect())
     }
 
     /// Keys that sign requests of the DynamoDB API.
-    pub async fn access_keys_of(&self, role: &str) -> Result<Vec<String>, QueryError> {
+    pub async fn access_keys_of(&self, role: &str) -> Result<Vec<String>, CqlError> {
         let rows = self.rows("SELECT access_key, role FROM system_auth.access_keys", &[]).await?;
         Ok(rows.iter().filter(|row| text_at(row, 1) == role).map(|row| text_at(row, 0)).collect())
     }
 
     /// Creates a role unless it exists; `false` if it does.
-    pub async fn create(&self, role: &Role, hash: Option<String>) -> Result<bool, QueryError> {
+    pub async fn create(&self, role: &Role, hash: Option<String>) -> Result<bool, CqlError> {
         let text = "INSERT INTO system_auth.roles (role, can_login, is_superuser, salted_hash) \
                     VALUES (?, ?, ?, ?) IF NOT EXISTS";
         let flag = |value: bool| Some(vec![u8::from(value)]);
@@ -180,12 +181,12 @@ impl<'d, S: Store> Tables<'d, S> {
     }
 
     /// Makes the changes, all at once (very many: in groups, in this order), and lets every shard see them.
-    pub async fn write(&self, writes: Vec<Write>) -> Result<(), QueryError> {
+    pub async fn write(&self, writes: Vec<Write>) -> Result<(), CqlError> {
         self.write_at(writes, self.now_micros).await
     }
 
     /// The same as of another time.
-    pub async fn write_at(&self, writes: Vec<Write>, micros: i64) -> Result<(), QueryError> {
+    pub async fn write_at(&self, writes: Vec<Write>, micros: i64) -> Result<(), CqlError> {
         for group in writes.chunks(WRITES_PER_COMMIT) {
             let mut plans = Vec::with_capacity(group.len());
             for write in group {
@@ -207,7 +208,7 @@ impl<'d, S: Store> Tables<'d, S> {
         self.dialect.shared.grants.advance();
     }
 
-    async fn rows(&self, text: &str, values: &[&str]) -> Result<Vec<Cells>, QueryError> {
+    async fn rows(&self, text: &str, values: &[&str]) -> Result<Vec<Cells>, CqlError> {
         let values: Vec<_> = values.iter().map(|value| Some(value.as_bytes().to_vec())).collect();
         self.run(text, &values).await
     }
@@ -217,7 +218,7 @@ impl<'d, S: Store> Tables<'d, S> {
         &'f self,
         text: &'f str,
         values: &'f [Option<Vec<u8>>],
-    ) -> Pin<Box<dyn Future<Output = Result<Vec<Cells>, QueryError>> + 'f>> {
+    ) -> Pin<Box<dyn Future<Output = Result<Vec<Cells>, CqlError>> + 'f>> {
         Box::pin(async move {
             let session = Session::default();
             let prepared = self.dialect.prepare(&session, None, text)?;

@@ -1,6 +1,6 @@
 //! Findings at run time: the review's questions, asked of what was seen instead of what was declared.
 //!
-//! Each rule looks at numbers that are counted anyway and says one sentence, what to do, and how sure it is. Whoever calls remembers
+//! Each rule looks at numbers that are counted anyway and says one sentence, what to do, and how sure it is. The caller remembers
 //! since when a finding holds; nothing is remembered here.
 
 use super::cells::*;
@@ -18,8 +18,6 @@ use std::sync::Arc;
 const BUSY_PER_SECOND: f64 = 100.0;
 /// A partition with this share of a busy table is hot.
 const SHARE_MAX: f64 = 0.25;
-/// A partition of this size is too large: compaction and reads of it hold up others.
-const PARTITION_BYTES_MAX: u64 = 100_000_000;
 /// Reads that meet more dead entries than this share of what they look at.
 const TOMBSTONE_SHARE_MAX: f64 = 0.5;
 const TOMBSTONES_PER_SECOND_MIN: f64 = 100.0;
@@ -209,18 +207,21 @@ fn tombstones(seen: &Seen<'_>, found: &mut Vec<Finding>) {
 
 fn large_partitions(seen: &Seen<'_>, found: &mut Vec<Finding>) {
     for (id, size) in seen.evidence.sizes {
-        let Some(large) = size.largest.first().filter(|large| large.bytes_min > PARTITION_BYTES_MAX) else {
-            continue;
-        };
+        let limit =
+            seen.evidence.catalogue.table_by_id(*id).and_then(|table| table.options.partition_limit());
+        // Compaction and reads of it hold up others.
+        let bytes_max = limit.map_or(seen.evidence.partition_bytes, |limit| limit.bytes);
+        let Some(large) = size.largest.first().filter(|large| large.bytes_min > bytes_max) else { continue };
         let Some(place) = place(seen.evidence.catalogue, *id) else { continue };
         let name = place.key_text(&large.key);
         found.push(Finding {
             message: format!(
-                "partition {name} of {}.{} holds {} MB in {} rows; 100 MB is too many",
+                "partition {name} of {}.{} holds {} MB in {} rows; its limit is {} MB",
                 place.keyspace,
                 place.name,
                 large.bytes_min / 1_000_000,
-                large.rows
+                large.rows,
+                bytes_max as f64 / 1e6
             ),
             subject: name,
             fix: "put a time or hash bucket into the partition key and copy the rows over".into(),

@@ -97,22 +97,52 @@ pub struct Evidence<'e> {
     pub traffic: &'e [Seen],
     /// By the id of the table.
     pub sizes: &'e BTreeMap<u32, TableSize>,
+    /// From how many bytes on a partition is too large where its table says nothing.
+    pub partition_bytes: u64,
     pub now_micros: i64,
 }
 
-/// The patterns of the catalogue, each with the traffic that is an instance of it.
+/// The patterns of the catalogue, each with the traffic that is an instance of it, and of no pattern that is closer to it.
 pub fn judge(evidence: &Evidence<'_>) -> Vec<Judged> {
-    let mut found = Vec::new();
+    let mut patterns = Vec::new();
+    let mut shapes = Vec::new();
     for keyspace in evidence.catalogue.keyspaces.values() {
         for pattern in keyspace.patterns.values() {
-            found.push(judged(evidence, &keyspace.name, pattern));
+            patterns.push((&keyspace.name, pattern));
+            shapes.push(pattern_shape(evidence.catalogue, &keyspace.name, pattern));
         }
     }
-    found
+    let mut traffic: Vec<Vec<&Seen>> = vec![Vec::new(); patterns.len()];
+    for seen in evidence.traffic {
+        let closest = seen.shape.as_ref().and_then(|shape| closest(shape, &shapes));
+        if let Some(instances) = closest.and_then(|at| traffic.get_mut(at)) {
+            instances.push(seen);
+        }
+    }
+    let all = patterns.iter().zip(shapes).zip(traffic);
+    all.map(|(((keyspace, pattern), shape), traffic)| judged(evidence, (keyspace, pattern), shape, &traffic))
+        .collect()
 }
 
-fn judged(evidence: &Evidence<'_>, keyspace: &Arc<str>, pattern: &AccessPattern) -> Judged {
-    let shape = pattern_shape(evidence.catalogue, keyspace, pattern);
+/// The pattern that says the most of what it is an instance of: `LIMIT 10` rather than `LIMIT 100`, `=` rather than `IN`.
+fn closest(seen: &Shape, patterns: &[Option<Shape>]) -> Option<usize> {
+    let mut best: Option<(usize, &Shape)> = None;
+    for (at, pattern) in patterns.iter().enumerate() {
+        let Some(pattern) = pattern.as_ref().filter(|pattern| seen.is_instance_of(pattern)) else { continue };
+        let is_closer = |known: &Shape| pattern.is_instance_of(known) && !known.is_instance_of(pattern);
+        if best.is_none_or(|(_, known)| is_closer(known)) {
+            best = Some((at, pattern));
+        }
+    }
+    best.map(|(at, _)| at)
+}
+
+fn judged(
+    evidence: &Evidence<'_>,
+    (keyspace, pattern): (&Arc<str>, &AccessPattern),
+    shape: Option<Shape>,
+    traffic: &[&Seen],
+) -> Judged {
     let mut sum = Judged {
         keyspace: keyspace.clone(),
         name: pattern.name.clone(),
@@ -132,10 +162,7 @@ fn judged(evidence: &Evidence<'_>, keyspace: &Arc<str>, pattern: &AccessPattern)
         partitions: Some(0),
         micros: Vec::new(),
     };
-    let is_instance = |seen: &&Seen| {
-        seen.shape.as_ref().zip(shape.as_ref()).is_some_and(|(seen, shape)| seen.is_instance_of(shape))
-    };
-    for seen in evidence.traffic.iter().filter(is_instance) {
+    for seen in traffic {
         sum.calls += seen.calls;
         sum.errors += seen.errors;
         sum.throttled += seen.refused;
@@ -246,6 +273,43 @@ mod tests {
             let found = seconds(text);
             let same = |(a, b): (f64, f64)| (a - b).abs() < 1e-6;
             assert!(found.zip(expected).is_some_and(same) || found == expected, "{text}: {found:?}");
+        }
+    }
+
+    /// Traffic counts for one pattern, the one that says the most of it, in whatever order they were declared.
+    #[test]
+    fn traffic_is_of_the_closest_pattern() {
+        use database::shape::{How, Limit, Order};
+        let shape = |how, limit| Shape {
+            keyspace: "k".into(),
+            table: "t".into(),
+            verb: Verb::Select,
+            restricted: vec![("a".to_string(), how)],
+            order: Order::Stored,
+            limit,
+            conditional: false,
+            grouped: false,
+        };
+        let mut patterns = vec![
+            Some(shape(How::In, Limit::None)),
+            None,
+            Some(shape(How::Equal, Limit::Rows(10))),
+            Some(shape(How::Equal, Limit::Rows(100))),
+            Some(shape(How::Equal, Limit::None)),
+        ];
+        for _ in 0..2 {
+            for (how, limit, expected) in [
+                (How::Equal, Limit::Rows(1), (How::Equal, Limit::Rows(10))),
+                (How::Equal, Limit::Rows(11), (How::Equal, Limit::Rows(100))),
+                (How::Equal, Limit::None, (How::Equal, Limit::None)),
+                (How::In, Limit::Rows(5), (How::In, Limit::None)),
+            ] {
+                let at = closest(&shape(how, limit), &patterns).unwrap();
+                let found = patterns[at].as_ref().unwrap();
+                assert_eq!((found.restricted[0].1, found.limit), expected, "{how:?} {limit:?}");
+            }
+            assert_eq!(closest(&shape(How::Range, Limit::None), &patterns), None);
+            patterns.reverse();
         }
     }
 }

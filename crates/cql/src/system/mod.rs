@@ -24,7 +24,8 @@ pub use definitions::with_system_keyspaces;
 pub use findings::{Finding, Seen as SeenForFindings, Standing, findings};
 pub use heat::key_text;
 pub use judge::{Evidence, Judged, Number, Status, judge};
-pub use node::{AuditInfo, ClientInfo, Live, NodeInfo, PreparedInfo};
+pub use node::{AuditInfo, ClientInfo, Live, NodeInfo, PARTITION_BYTES, PreparedInfo};
+pub use schema::size_in_bytes;
 
 use database::catalogue::SharedCatalogue;
 use query::tenant::Gate;

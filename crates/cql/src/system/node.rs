@@ -103,6 +103,9 @@ pub struct AuditInfo {
 }
 
 /// What changes while the server runs; asked on every read.
+/// What the review and Cassandra's guardrails call a large partition.
+pub const PARTITION_BYTES: u64 = 100_000_000;
+
 pub trait Live: Send + Sync {
     fn clients(&self) -> Vec<ClientInfo>;
     fn prepared(&self) -> Vec<PreparedInfo>;
@@ -125,6 +128,10 @@ pub trait Live: Send + Sync {
     /// How large tables are, by id.
     fn table_sizes(&self) -> BTreeMap<u32, TableSize> {
         BTreeMap::new()
+    }
+    /// From how many bytes on a partition is too large where its table says nothing; `u64::MAX`: never.
+    fn partition_bytes(&self) -> u64 {
+        PARTITION_BYTES
     }
     /// What went where in each minute of the last hour, the oldest first.
     fn heat_map(&self) -> Vec<Slot> {

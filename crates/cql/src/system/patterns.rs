@@ -18,7 +18,13 @@ use std::sync::Arc;
 /// Every pattern as it stands now.
 fn standing(catalogue: &Catalogue, live: &dyn Live) -> Vec<Judged> {
     let (traffic, sizes) = (live.traffic(), live.table_sizes());
-    judge(&Evidence { catalogue, traffic: &traffic, sizes: &sizes, now_micros: SystemClock.micros() })
+    judge(&Evidence {
+        catalogue,
+        traffic: &traffic,
+        sizes: &sizes,
+        partition_bytes: live.partition_bytes(),
+        now_micros: SystemClock.micros(),
+    })
 }
 
 struct Nobody;

@@ -9,6 +9,7 @@ use model::value::ValueError;
 use model::value::elements::{elements, map_entries};
 use query::QueryError;
 use query::key::{partition_key, put_clustering};
+use schema::SchemaError;
 use schema::Table;
 use store::naive::NaiveStore;
 use store::{Mutation, TableId};
@@ -49,13 +50,12 @@ impl<'t> Filler<'t> {
         let table = self.table;
         let place = format!("{}.{}", table.keyspace, table.name);
         if let Some((name, _)) = values.iter().find(|(name, _)| table.column(name).is_none()) {
-            return Err(QueryError::invalid(format!("{place} has no column {name}")));
+            return Err(damaged(format!("{place} has no column {name}")));
         }
         let value =
             |name: &str| values.iter().find(|(n, _)| *n == name).and_then(|(_, cell)| cell.as_deref());
-        let key_value = |name: &str| {
-            value(name).ok_or_else(|| QueryError::invalid(format!("{place}: key column {name} is null")))
-        };
+        let key_value =
+            |name: &str| value(name).ok_or_else(|| damaged(format!("{place}: key column {name} is null")));
         let keys: Result<Vec<&[u8]>, QueryError> =
             table.partition_key.iter().map(|column| key_value(&column.name)).collect();
         let mut clustering = Vec::new();
@@ -66,7 +66,7 @@ impl<'t> Filler<'t> {
         for column in &table.regulars {
             if let Some(bytes) = value(&column.name) {
                 put_cells(column.id, &column.data_type, bytes, &mut cells)
-                    .map_err(|fault| QueryError::invalid(format!("{place}.{}: {fault}", column.name)))?;
+                    .map_err(|fault| damaged(format!("{place}.{}: {fault}", column.name)))?;
             }
         }
         cells.sort_by(|a, b| (a.column, &a.path).cmp(&(b.column, &b.path)));
@@ -115,4 +115,9 @@ fn put_cells(
         _ => out.push(OwnedCell { column, path: None, value: bytes.to_vec() }),
     }
     Ok(())
+}
+
+/// Tables of the system are made by this server, so what is wrong with them is a fault of its own.
+fn damaged(what: String) -> QueryError {
+    SchemaError::Damaged(what).into()
 }

@@ -3,7 +3,7 @@
 use super::Viewer;
 use super::cells::*;
 use super::heat::place;
-use super::node::Live;
+use super::node::{Live, PARTITION_BYTES};
 use super::rows::Filler;
 use observe::{LargePartition, TableSize};
 use schema::{Catalogue, LimitPlan};
@@ -67,8 +67,6 @@ pub(super) fn largest_partitions(
     }
 }
 
-/// What a partition may hold where its table says nothing: what the review and Cassandra's guardrails call large.
-const BYTES_MAX: u64 = 100_000_000;
 /// A younger partition counts as this old: what came in its first minutes says little about a day.
 const AGE_MIN_MICROS: i64 = 3_600_000_000;
 const DAY_MICROS: f64 = 86_400e6;
@@ -84,10 +82,11 @@ pub(super) fn partition_sizes(
     live: Option<Arc<dyn Live>>,
     viewer: Viewer<'_>,
 ) {
+    let bytes_default = live.as_ref().map_or(PARTITION_BYTES, |live| live.partition_bytes());
     for (id, size) in live.map(|live| live.table_sizes()).unwrap_or_default() {
         let Some(place) = place(catalogue, id) else { continue };
         let limit = catalogue.table_by_id(id).and_then(|table| table.options.partition_limit());
-        let bytes_max = limit.map_or(BYTES_MAX, |limit| limit.bytes);
+        let bytes_max = limit.map_or(bytes_default, |limit| limit.bytes);
         let rows_max = limit.map_or(u64::MAX, |limit| limit.rows);
         let known = |value: u64| if value == u64::MAX { None } else { bigint(value as i64) };
         let seen = size.largest.iter().filter(|large| viewer.sees(catalogue, id, &large.key));
@@ -166,12 +165,12 @@ mod tests {
         let now = 20_000 * 86_400_000_000;
         let young = large(10_000_000, 10);
         assert_eq!(average(&young, now), Some(1_000_000));
-        assert_eq!(breach_day(&young, BYTES_MAX, Some(1_000_000), now), date(20_090));
-        assert_eq!(breach_day(&young, BYTES_MAX, Some(-5), now), None);
-        assert_eq!(breach_day(&young, BYTES_MAX, Some(1), now), None, "a day in the far future");
-        assert_eq!(breach_day(&large(BYTES_MAX, 1), BYTES_MAX, Some(0), now), date(20_000));
-        assert_eq!(status(&large(BYTES_MAX, 1), BYTES_MAX, u64::MAX, None), "breached");
-        assert_eq!(status(&large(90_000_000, 1), BYTES_MAX, u64::MAX, None), "near");
-        assert_eq!(status(&young, BYTES_MAX, u64::MAX, None), "within");
+        assert_eq!(breach_day(&young, PARTITION_BYTES, Some(1_000_000), now), date(20_090));
+        assert_eq!(breach_day(&young, PARTITION_BYTES, Some(-5), now), None);
+        assert_eq!(breach_day(&young, PARTITION_BYTES, Some(1), now), None, "a day in the far future");
+        assert_eq!(breach_day(&large(PARTITION_BYTES, 1), PARTITION_BYTES, Some(0), now), date(20_000));
+        assert_eq!(status(&large(PARTITION_BYTES, 1), PARTITION_BYTES, u64::MAX, None), "breached");
+        assert_eq!(status(&large(90_000_000, 1), PARTITION_BYTES, u64::MAX, None), "near");
+        assert_eq!(status(&young, PARTITION_BYTES, u64::MAX, None), "within");
     }
 }

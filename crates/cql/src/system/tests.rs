@@ -1,11 +1,12 @@
 //! System tables read by the ordinary SELECT path.
 
+use crate::CqlError;
 use crate::ddl::tests::block_on;
 use crate::roles::Passwords;
 use crate::session::{Dialect, Response, Session};
 use crate::system::{ClientInfo, Live, NodeInfo, PreparedInfo, SystemTables};
 use query::context::Limits;
-use query::{Ids, QueryError, Request, Rows, Values};
+use query::{Ids, Request, Rows, Values};
 use serde_json::Value;
 use std::cell::Cell;
 use std::pin::Pin;
@@ -28,7 +29,7 @@ impl Ids for Counter {
 struct NoPasswords;
 
 impl Passwords for NoPasswords {
-    fn hash(&self, password: String) -> Pin<Box<dyn Future<Output = Result<String, QueryError>>>> {
+    fn hash(&self, password: String) -> Pin<Box<dyn Future<Output = Result<String, CqlError>>>> {
         Box::pin(async { Ok(password) })
     }
 }

@@ -3,6 +3,7 @@
 use super::cells::*;
 use super::node::{Live, NodeInfo};
 use super::rows::Filler;
+use crate::CqlError;
 use database::jobs::Jobs;
 use std::sync::Arc;
 
@@ -55,7 +56,7 @@ pub(super) fn jobs(filler: &mut Filler<'_>, jobs: &Jobs) {
         filler.row(&[
             ("id", bigint(job.id as i64)),
             ("ends_at", job.end_micros.and_then(|micros| timestamp(micros / 1_000))),
-            ("error", job.error.and_then(text)),
+            ("error", job.error.and_then(|error| text(CqlError::from(error).to_string()))),
             ("keyspace_name", text(&job.subject.keyspace)),
             ("kind", text(job.subject.kind.word())),
             ("progress", double(job.progress)),

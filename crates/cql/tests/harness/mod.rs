@@ -1,10 +1,11 @@
 //! Runs statements on the naive store and shows answers as text: one `check` for every test.
 
+use cql::CqlError;
 use cql::session::{Answer, Dialect, Response, Session};
 use cql::system::{NodeInfo, SystemTables};
 use database::ids::ShardIds;
 use model::literal::format_literal;
-use query::{Bound, QueryError, Request, Rows, Values};
+use query::{Bound, Request, Rows, Values};
 use rt::{Clock, ManualClock};
 use std::pin::Pin;
 use std::rc::Rc;
@@ -70,7 +71,7 @@ impl Bench {
         wait(database::builds::resume_builds(&self.dialect.shared, &self.dialect.store, now)).unwrap();
     }
 
-    pub fn run(&mut self, text: &str) -> Result<Response, QueryError> {
+    pub fn run(&mut self, text: &str) -> Result<Response, CqlError> {
         let prepared = self.dialect.prepare(&self.session, None, text)?;
         let now = self.ids.now_micros();
         assert!(now >= self.clock.micros());
@@ -89,7 +90,7 @@ impl Bench {
     }
 
     /// The whole answer.
-    pub fn answer(&mut self, text: &str) -> Result<Answer, QueryError> {
+    pub fn answer(&mut self, text: &str) -> Result<Answer, CqlError> {
         let now = self.ids.now_micros();
         self.request(text, Request::new(Values::NONE, now))
     }
@@ -99,7 +100,7 @@ impl Bench {
         self.session.role = role.map(Into::into);
     }
 
-    fn request(&mut self, text: &str, request: Request<'_>) -> Result<Answer, QueryError> {
+    fn request(&mut self, text: &str, request: Request<'_>) -> Result<Answer, CqlError> {
         let prepared = self.dialect.prepare(&self.session, None, text)?;
         wait(self.dialect.execute(&self.session, &prepared, request))
     }
@@ -127,7 +128,7 @@ impl Bench {
         text: &str,
         size: u32,
         state: Option<&[u8]>,
-    ) -> Result<(Vec<String>, Option<Vec<u8>>), QueryError> {
+    ) -> Result<(Vec<String>, Option<Vec<u8>>), CqlError> {
         let mut request = Request::new(Values::NONE, self.ids.now_micros());
         request.page_size = Some(size);
         request.paging_state = state;
@@ -160,7 +161,7 @@ impl Bench {
 struct Plain;
 
 impl cql::roles::Passwords for Plain {
-    fn hash(&self, password: String) -> Pin<Box<dyn Future<Output = Result<String, QueryError>>>> {
+    fn hash(&self, password: String) -> Pin<Box<dyn Future<Output = Result<String, CqlError>>>> {
         Box::pin(std::future::ready(Ok(password)))
     }
 }
@@ -212,12 +213,12 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-fn show(answer: Result<Response, QueryError>) -> Vec<String> {
+fn show(answer: Result<Response, CqlError>) -> Vec<String> {
     match answer {
         Ok(Response::Rows(rows)) => show_rows(&rows),
         Ok(_) => Vec::new(),
-        Err(QueryError::Invalid(text)) => vec![format!("invalid: {text}")],
-        Err(QueryError::Syntax(text)) => vec![format!("syntax: {text}")],
+        Err(CqlError::Invalid(text)) => vec![format!("invalid: {text}")],
+        Err(CqlError::Syntax(text)) => vec![format!("syntax: {text}")],
         Err(other) => vec![format!("{other:?}")],
     }
 }

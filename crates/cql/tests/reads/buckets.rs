@@ -295,7 +295,6 @@ fn plans_that_cannot_be_are_refused_with_the_reason() {
         (key, "bucketing = {'by': 'at', 'into': 1}", "'into' is 1"),
         (key, "bucketing = {'by': 'at'}", "'every' or 'into' is missing"),
         (key, "bucketing = {'every': '1d'}", "'by' is missing"),
-        (key, "bucketing = {'by': 'at', 'every': 'month', 'spill': '1d', 'at': '50MB'}", "not there yet"),
         (key, "bucketing = {'by': 'at', 'every': '1d', 'colour': 'red'}", "'colour' is unknown"),
         (key, "bucketing = 'by day'", "It should be a map"),
         (key, "retention = '90d'", "this table has none"),

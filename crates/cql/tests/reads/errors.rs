@@ -1,6 +1,7 @@
 //! Refusals of SELECT, word for word: tools match these sentences.
 
 use crate::harness::{Bench, check};
+use cql::CqlError;
 
 const FILTERING: &str = "Cannot execute this query as it might involve data filtering and thus may have \
     unpredictable performance. If you want to execute this query despite the performance unpredictability, use \
@@ -9,7 +10,7 @@ const FILTERING: &str = "Cannot execute this query as it might involve data filt
 fn refuse(bench: &mut Bench, cases: &[(&str, &str)]) {
     for (statement, expected) in cases {
         match bench.run(statement) {
-            Err(query::QueryError::Invalid(text)) => assert_eq!(&text, expected, "{statement}"),
+            Err(CqlError::Invalid(text)) => assert_eq!(&text, expected, "{statement}"),
             other => panic!("{statement}: {other:?}"),
         }
     }

@@ -1,6 +1,7 @@
 //! Functions, casts and arithmetic through SELECT.
 
 use crate::harness::{Bench, check};
+use cql::CqlError;
 
 #[test]
 fn scalars() {
@@ -58,7 +59,7 @@ fn arithmetic_and_casts() {
     ",
     );
     let failed = bench.run("SELECT i / 0 FROM t");
-    let expected = query::QueryError::FunctionFailure {
+    let expected = CqlError::FunctionFailure {
         keyspace: "system".into(),
         function: "_divide".into(),
         arguments: vec!["int".into(), "int".into()],

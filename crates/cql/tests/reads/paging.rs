@@ -1,6 +1,7 @@
 //! Pages: any page size gives the same rows, in any order of connections.
 
 use crate::harness::Bench;
+use cql::CqlError;
 
 fn bench() -> Bench {
     let mut bench = Bench::new("CREATE TABLE t (k int, c int, s int static, v int, PRIMARY KEY (k, c))");
@@ -122,7 +123,7 @@ fn a_paging_state_that_is_not_ours_is_refused() {
     for bad in [&damaged[..], b"", b"\x01", &state[1..]] {
         assert_eq!(
             bench.try_page("SELECT * FROM t", 2, Some(bad)).unwrap_err(),
-            query::QueryError::Protocol("Invalid value for the paging state".into())
+            CqlError::Protocol("Invalid value for the paging state".into())
         );
     }
     // Of another table, or for partitions the statement does not name.

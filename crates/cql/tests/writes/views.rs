@@ -1,6 +1,7 @@
 //! Materialized views end to end on the naive store: writes to the base, reads of the view.
 
 use crate::harness::{Bench, check};
+use cql::CqlError;
 
 const BASE: &str = "CREATE TABLE t (k int, c int, s text static, v text, n int, PRIMARY KEY (k, c))";
 
@@ -196,7 +197,7 @@ fn a_view_takes_no_writes_of_its_own() {
     ",
     );
     let taken = bench.run("CREATE TABLE by_v (k int PRIMARY KEY)").err().unwrap();
-    assert!(matches!(taken, query::QueryError::AlreadyExists { .. }), "{taken}");
+    assert!(matches!(taken, CqlError::AlreadyExists { .. }), "{taken}");
     assert!(bench.run("CREATE MATERIALIZED VIEW x AS SELECT * FROM t WHERE c > toTimestamp(now()) AND k IS NOT NULL PRIMARY KEY (c, k)").is_err());
 }
 

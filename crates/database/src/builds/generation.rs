@@ -10,6 +10,7 @@ use model::key::{KIND_ROW, PartitionKey};
 use model::row::{Cell, CellState, RowView};
 use query::QueryError;
 use query::buckets::{Bucket, Moved};
+use query::fault::JobFault;
 use schema::Table;
 use std::sync::Arc;
 use store::view::NOTHING_EXPIRED;
@@ -112,9 +113,11 @@ impl<S: Store> Pair<'_, S> {
         clustering: &[u8],
         row: RowView<'_>,
     ) -> Result<(), QueryError> {
-        let home = homes.home(key, clustering).ok_or_else(|| differs(key))?;
+        let planned = homes.home(key, clustering).ok_or_else(|| differs(key))?;
         let mut row = Some(row.to_payload());
         for look in 0..LOOKS {
+            // The table goes on spilling meanwhile.
+            let home = self.store.finer(self.to, &planned, clustering).unwrap_or_else(|| planned.clone());
             let other = one(self.store, self.to, &home, clustering).await?;
             if seen(row.as_deref()) == seen(other.as_deref()) {
                 return Ok(());
@@ -134,10 +137,7 @@ impl<S: Store> Pair<'_, S> {
 }
 
 fn differs(key: &PartitionKey) -> QueryError {
-    QueryError::Invalid(format!(
-        "a row of the partition 0x{} is not the same in the new buckets; the table stays as it is",
-        key.bytes().iter().map(|byte| format!("{byte:02x}")).collect::<String>()
-    ))
+    JobFault::Differs { key: key.bytes().to_vec() }.into()
 }
 
 fn all(table: TableId, after: Option<Position>) -> Read {

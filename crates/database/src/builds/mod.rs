@@ -23,11 +23,11 @@ pub use keep::keep_built;
 pub(crate) use page::Page;
 
 use crate::catalogue::SharedCatalogue;
-use crate::error::query_error;
 use crate::jobs::checkpoint::{Checkpoints, Saved};
 use crate::jobs::{Job, Kind, Order, State, Subject, Turn};
 use crate::view;
 use query::QueryError;
+use query::fault::JobFault;
 use schema::{Catalogue, Change, Table};
 use std::sync::{Arc, Mutex, PoisonError};
 use store::index::{IndexConfig, additions};
@@ -255,9 +255,9 @@ pub async fn order<S: Store>(
     store: &S,
     now_micros: i64,
 ) -> Result<(), QueryError> {
-    let unknown = || QueryError::Invalid(format!("There is no job {id}; system_views.jobs lists them"));
+    let unknown = || JobFault::Unknown { id: id.to_string() };
     let job = shared.jobs().find(id).ok_or_else(unknown)?;
-    job.obey(order).map_err(|why| QueryError::Invalid(format!("Job {id} cannot do that: {why}")))?;
+    job.obey(order).map_err(|why| JobFault::Disobedient { id: id.to_string(), why: why.to_string() })?;
     let Subject { kind, keyspace, table, target } = job.subject.clone();
     match (order, kind) {
         (Order::Cancel, Kind::BuildIndex) => {
@@ -363,7 +363,7 @@ pub async fn run<S: Store>(
         return Ok(Ended::Built);
     }
     if let Err(error) = &outcome {
-        job.end(State::Failed, Some(error.to_string()));
+        job.end(State::Failed, Some(error.clone()));
     }
     outcome.map(|_| Ended::Built)
 }
@@ -499,11 +499,13 @@ async fn verify<S: Store>(
     let report = crate::check::verify(shared, store, place, now_micros, job.saved().rows_per_second).await?;
     match report.is_clean() {
         true => Ok(()),
-        false => Err(QueryError::Invalid(format!(
-            "the filled projection is not its definition: {} rows missing, {} extra, {} stale; it is filled again. If this comes back, drop it",
-            report.missing, report.extra, report.stale
-        ))),
+        false => Err(drifted(&report).into()),
     }
+}
+
+fn drifted(report: &crate::check::Report) -> JobFault {
+    let &crate::check::Report { missing, extra, stale, .. } = report;
+    JobFault::Drifted { missing, extra, stale }
 }
 
 async fn publish<S: Store>(
@@ -531,7 +533,7 @@ async fn apply<S: Store>(
     now_micros: i64,
 ) -> Result<(), QueryError> {
     let compute = |catalogue: &Catalogue, setting: &schema::Setting| {
-        catalogue.apply(change, setting).map_err(query_error)
+        catalogue.apply(change, setting).map_err(QueryError::from)
     };
     shared.change(store, now_micros, compute).await.map(|_| ())
 }

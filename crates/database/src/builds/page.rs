@@ -3,6 +3,7 @@
 use model::key::PartitionKey;
 use model::row::RowView;
 use query::QueryError;
+use query::fault::JobFault;
 use store::{Flow, Mutation, Position, Sink, TableId};
 
 /// A page ends when it has this many rows or bytes.
@@ -32,9 +33,7 @@ impl Page {
 
     /// Where the next page begins. Only the page itself stops a read, and it notes where.
     pub(crate) fn stopped_at(&mut self) -> Result<Position, QueryError> {
-        self.stopped
-            .take()
-            .ok_or_else(|| QueryError::invalid("the table of an index was not read to its end"))
+        self.stopped.take().ok_or_else(|| JobFault::Unfinished.into())
     }
 
     fn add(&mut self, bytes: usize) {

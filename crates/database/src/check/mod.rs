@@ -21,6 +21,7 @@ use crate::catalogue::SharedCatalogue;
 use crate::jobs::{Job, Kind, State, Subject};
 use model::key::PartitionKey;
 use query::QueryError;
+use query::fault::JobFault;
 use schema::{Catalogue, Table};
 use std::sync::Arc;
 use store::Store;
@@ -96,7 +97,7 @@ impl<S: Store> Check<'_, S> {
     }
 
     fn gone(&self) -> QueryError {
-        QueryError::Invalid(format!("{} was dropped while it was checked", self.job.subject.target))
+        JobFault::Dropped { target: self.job.subject.target.to_string() }.into()
     }
 
     /// Between two pages: waits while the job is paused, and as long as it must.
@@ -106,7 +107,7 @@ impl<S: Store> Check<'_, S> {
         tokio::task::yield_now().await;
         match self.job.may_go_on().await {
             true => Ok(()),
-            false => Err(QueryError::Invalid(format!("Job {} was cancelled", self.job.id))),
+            false => Err(JobFault::Cancelled { id: self.job.id.to_string() }.into()),
         }
     }
 }
@@ -136,13 +137,10 @@ pub async fn run<S: Store>(
     now_micros: i64,
     rows_per_second: Option<u32>,
 ) -> Result<Report, QueryError> {
-    let (base, id, is_view, is_built) = find(&shared.load().1, keyspace, name).ok_or_else(|| {
-        QueryError::Invalid(format!("There is no index, view or projection {keyspace}.{name}"))
-    })?;
+    let (base, id, is_view, is_built) = find(&shared.load().1, keyspace, name)
+        .ok_or_else(|| JobFault::NoCopy { keyspace: keyspace.to_string(), name: name.to_string() })?;
     if !is_built {
-        return Err(QueryError::Invalid(format!(
-            "{keyspace}.{name} is not built yet, so there is nothing to compare; system_views.jobs shows how far it is"
-        )));
+        return Err(JobFault::NotBuilt { keyspace: keyspace.to_string(), name: name.to_string() }.into());
     }
     compare(shared, store, (keyspace, name), (base, id, is_view), repair, now_micros, rows_per_second).await
 }
@@ -156,8 +154,7 @@ pub(crate) async fn verify<S: Store>(
     rows_per_second: Option<u32>,
 ) -> Result<Report, QueryError> {
     let found = find(&shared.load().1, keyspace, name);
-    let (base, id, is_view, _) =
-        found.ok_or_else(|| QueryError::Invalid(format!("{keyspace}.{name} was dropped")))?;
+    let (base, id, is_view, _) = found.ok_or_else(|| JobFault::Dropped { target: name.to_string() })?;
     compare(shared, store, (keyspace, name), (base, id, is_view), false, now_micros, rows_per_second).await
 }
 
@@ -208,7 +205,7 @@ async fn compare<S: Store>(
             Ok(check.report)
         }
         Err(error) => {
-            job.end(State::Failed, Some(error.to_string()));
+            job.end(State::Failed, Some(error.clone()));
             Err(error)
         }
     }

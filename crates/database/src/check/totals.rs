@@ -9,6 +9,7 @@ use super::{Check, Drift};
 use model::key::{KIND_ROW, PartitionKey};
 use model::row::RowView;
 use query::QueryError;
+use query::fault::JobFault;
 use store::groups::{ALL_MEMBERS, Change, list_slice};
 use store::view::NOTHING_EXPIRED;
 use store::{Flow, GroupsConfig, Mutation, ReadEnd, Sink, Slice, Stamped, Store, StoreError, TableId};
@@ -150,8 +151,7 @@ async fn added_up<S: Store>(store: &S, tables: &Tables, group: &Group) -> Result
         change: tables.groups.no_change(&group.clustering),
         fault: None,
     };
-    let slice = list_slice(&group.clustering, ALL_MEMBERS)
-        .ok_or_else(|| QueryError::invalid("a group without a list"))?;
+    let slice = list_slice(&group.clustering, ALL_MEMBERS).ok_or(JobFault::Unfinished)?;
     let mut read = rows::of_slice(tables.members, &group.key, slice, false);
     while let ReadEnd::Paused(position) = store.read(&read, &mut sum).await?.end {
         read.after = Some(position);

@@ -121,7 +121,7 @@ impl Pairs {
 
 fn pairs<S: Store>(check: &Check<'_, S>) -> Result<Pairs, QueryError> {
     let (base, view) = copy(check)?;
-    let configs = view::configs_of(&base, &view).map_err(QueryError::Invalid)?;
+    let configs = view::configs_of(&base, &view).map_err(|why| view::unkeepable(&view, why))?;
     let groups = query::view::groups_config(&base, &view);
     let pair = |view: Arc<Table>, config: ViewConfig, list| Pair { base: base.clone(), view, config, list };
     let of = match groups.is_some() {

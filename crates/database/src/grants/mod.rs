@@ -13,6 +13,7 @@ pub use tenant::{Bound, is_of_tenant, wire_value};
 
 use crate::Runtime;
 use query::QueryError;
+use query::fault::AccessFault;
 use resource::is_readable_by_all;
 use schema::Table;
 use std::cell::RefCell;
@@ -98,12 +99,12 @@ pub struct StoredRole {
 }
 
 /// What this role may do now. `read` reads it from the tables when this shard does not know it.
-pub async fn grants<S: Store>(
+pub async fn grants<S: Store, E>(
     runtime: &Runtime<S>,
     role: &Arc<str>,
     now_micros: i64,
-    read: impl AsyncFnOnce() -> Result<StoredRole, QueryError>,
-) -> Result<Rc<Grants>, QueryError> {
+    read: impl AsyncFnOnce() -> Result<StoredRole, E>,
+) -> Result<Rc<Grants>, E> {
     // Read before the tables: a change in between makes the result stale, never wrong for long.
     let generation = runtime.shared.grants.current();
     if let Some(fresh) = runtime.grants.fresh(role, generation, now_micros) {
@@ -204,19 +205,16 @@ impl Grants {
 
     /// The same for statements on roles, which say less.
     pub fn require_on_roles(&self, permission: Permission, resource: &Resource) -> Result<(), QueryError> {
-        self.require(permission, resource).map_err(|_| {
-            QueryError::Unauthorized(format!(
-                "User {} does not have sufficient privileges to perform the requested operation",
-                self.role
-            ))
-        })
+        self.require(permission, resource)
+            .map_err(|_| AccessFault::NoPrivilege { role: self.role.to_string() }.into())
     }
 
     fn refusal(&self, permission: Permission, resource: &Resource) -> QueryError {
-        QueryError::Unauthorized(format!(
-            "User {} has no {} permission on {resource} or any of its parents",
-            self.role,
-            permission.name()
-        ))
+        AccessFault::NoPermission {
+            role: self.role.to_string(),
+            permission: permission.name().to_string(),
+            resource: resource.to_string(),
+        }
+        .into()
     }
 }

@@ -2,6 +2,7 @@
 
 use super::permission::{Permission, PermissionSet};
 use query::QueryError;
+use query::fault::AccessFault;
 use schema::{Catalogue, is_local_system_name, is_system_name, is_virtual_system_name};
 use std::fmt;
 
@@ -182,9 +183,7 @@ impl Resource {
             Resource::Functions | Resource::FunctionsIn(_) | Resource::Function { .. } => "FunctionResource",
             Resource::Beans | Resource::Bean(_) => "JMXResource",
         };
-        Err(QueryError::Syntax(format!(
-            "Resource type {class} does not support any of the requested permissions"
-        )))
+        Err(AccessFault::NoSuchPermission { class: class.to_string() }.into())
     }
 
     /// Whether it exists, as far as the catalogue can tell: a role's existence is for the caller to check.
@@ -217,11 +216,15 @@ impl Resource {
             return Ok(());
         }
         if is_local_system_name(keyspace) {
-            return Err(QueryError::Unauthorized(format!("{keyspace} keyspace is not user-modifiable.")));
+            return Err(AccessFault::SystemKeyspace { keyspace: keyspace.to_string() }.into());
         }
         match (permission, self) {
             (Alter, Resource::Keyspace(_)) => Ok(()),
-            _ => Err(QueryError::Unauthorized(format!("Cannot {} {self}", permission.name()))),
+            _ => Err(AccessFault::SystemResource {
+                permission: permission.name().to_string(),
+                resource: self.to_string(),
+            }
+            .into()),
         }
     }
 }

@@ -8,6 +8,7 @@ use super::{Grants, Permission, PermissionSet, Resource, protected};
 use crate::grants::resource::TENANT;
 use model::types::DataType;
 use query::QueryError;
+use query::fault::AccessFault;
 use schema::Table;
 use std::rc::Rc;
 
@@ -85,10 +86,10 @@ impl Grants {
     pub fn require_unbound(&self, resource: &Resource) -> Result<(), QueryError> {
         match self.is_bound_in(resource) {
             false => Ok(()),
-            true => Err(QueryError::Unauthorized(format!(
-                "User {} is bound to tenants in {resource}: what concerns all tenants is not for it",
-                self.role
-            ))),
+            true => {
+                Err(AccessFault::AllTenants { role: self.role.to_string(), resource: resource.to_string() }
+                    .into())
+            }
         }
     }
 }

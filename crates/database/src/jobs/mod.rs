@@ -7,6 +7,7 @@
 
 pub mod checkpoint;
 
+use query::QueryError;
 use rt::{Clock, SystemClock};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -100,7 +101,7 @@ pub struct Report {
     pub started_micros: i64,
     /// When it will be done, if it goes on like this.
     pub end_micros: Option<i64>,
-    pub error: Option<String>,
+    pub error: Option<QueryError>,
 }
 
 struct Standing {
@@ -111,7 +112,7 @@ struct Standing {
     started_micros: i64,
     /// When, and with how many rows and how much progress, the current run began.
     run: (i64, u64, f64),
-    error: Option<String>,
+    error: Option<QueryError>,
     /// The timestamp of the last stored checkpoint.
     stamp: i64,
     /// The stored checkpoint was read.
@@ -213,7 +214,7 @@ impl Job {
         paced.into_iter().chain(self.page_rows).min()
     }
 
-    pub fn end(&self, state: State, error: Option<String>) {
+    pub fn end(&self, state: State, error: Option<QueryError>) {
         let mut standing = self.standing();
         if standing.state.is_over() || (standing.state == State::Paused && state != State::Done) {
             return;

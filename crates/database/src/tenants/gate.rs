@@ -4,6 +4,7 @@ use super::seats::Seat;
 use crate::Runtime;
 use crate::grants::{Grants, Permission};
 use query::QueryError;
+use query::fault::AccessFault;
 use query::tenant::{Access, Gate};
 use schema::{Catalogue, Table};
 use std::cell::{Cell, RefCell};
@@ -52,13 +53,13 @@ pub struct Refusal;
 
 impl Refusal {
     pub fn of(grants: &Grants, table: &Table) -> QueryError {
-        QueryError::Unauthorized(format!(
-            "User {} is bound to tenants of {}.{}: the statement must restrict {} to its own, with = or IN",
-            grants.role,
-            table.keyspace,
-            table.view.as_ref().map_or(&*table.name, |view| &*view.base),
-            table.options.tenant
-        ))
+        AccessFault::OtherTenants {
+            role: grants.role.to_string(),
+            keyspace: table.keyspace.to_string(),
+            table: table.view.as_ref().map_or(&*table.name, |view| &*view.base).to_string(),
+            column: table.options.tenant.to_string(),
+        }
+        .into()
     }
 }
 
@@ -144,15 +145,12 @@ impl<'a, S: Store> Admission<'a, S> {
         let own = (&seat.used.paces, &seat.limit, None);
         let in_table = seat.in_table.as_ref().map(|(paces, limit)| (&**paces, limit, Some(&*table.name)));
         for (paces, limit, name) in std::iter::once(own).chain(in_table) {
-            let over = |number: f64, what: &str| {
+            let over = |number: f64, what: &'static str| {
                 seat.used.throttled.fetch_add(1, Relaxed);
                 let place =
                     name.map_or(table.keyspace.to_string(), |name| format!("{}.{name}", table.keyspace));
-                Err(QueryError::Overloaded(format!(
-                    "Tenant {} has used its limit of {number} {what} per second in {place}: try again later, or ask for more \
-                     (tenant_limits)",
-                    seat.used.tenant
-                )))
+                Err(AccessFault::TenantLimit { tenant: seat.used.tenant.to_string(), number, what, place }
+                    .into())
             };
             match (limit.bytes_per_second, limit.requests_per_second) {
                 (Some(rate), _) if paces.bytes.is_ahead(now) => return over(rate, "bytes"),

@@ -163,6 +163,30 @@ impl<'a> ValueView<'a> {
         self.write_json_at(out, 0)
     }
 
+    /// What follows the name of an attribute: its closing quote, a colon and the value. The pieces between the quotes of most values are one.
+    #[inline]
+    fn write_behind_name(&self, out: &mut Vec<u8>, depth: usize) -> Result<(), Damaged> {
+        match self.tag {
+            tag::S => {
+                out.extend_from_slice(b"\":{\"S\":\"");
+                json::write_escaped(self.body, out);
+                out.extend_from_slice(b"\"}");
+            }
+            tag::N => {
+                out.extend_from_slice(b"\":{\"N\":\"");
+                Number::write_stored(self.body, out).ok_or(Damaged)?;
+                out.extend_from_slice(b"\"}");
+            }
+            tag::FALSE => out.extend_from_slice(b"\":{\"BOOL\":false}"),
+            tag::TRUE => out.extend_from_slice(b"\":{\"BOOL\":true}"),
+            _ => {
+                out.extend_from_slice(b"\":");
+                self.write_json_at(out, depth)?;
+            }
+        }
+        Ok(())
+    }
+
     fn write_json_at(&self, out: &mut Vec<u8>, depth: usize) -> Result<(), Damaged> {
         match self.tag {
             tag::S => {
@@ -234,7 +258,7 @@ impl<'a> ValueView<'a> {
 
 fn number(stored: &[u8], out: &mut Vec<u8>) -> Result<(), Damaged> {
     out.push(b'"');
-    Number::from_bytes(stored).ok_or(Damaged)?.write(out);
+    Number::write_stored(stored, out).ok_or(Damaged)?;
     out.push(b'"');
     Ok(())
 }
@@ -251,12 +275,12 @@ fn write_attributes(mut cursor: Cursor<'_>, out: &mut Vec<u8>, depth: usize) -> 
     }
     out.push(b'{');
     for at in 0..cursor.length()? {
-        if at > 0 {
-            out.push(b',');
+        match at {
+            0 => out.push(b'"'),
+            _ => out.extend_from_slice(b",\""),
         }
-        json::write_string_bytes(cursor.bytes()?, out);
-        out.push(b':');
-        cursor.value()?.write_json_at(out, depth)?;
+        json::write_escaped(cursor.bytes()?, out);
+        cursor.value()?.write_behind_name(out, depth)?;
     }
     out.push(b'}');
     Ok(())

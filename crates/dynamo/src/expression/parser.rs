@@ -174,7 +174,7 @@ impl<'a> Parser<'a> {
     /// What SET assigns: one sum or difference of terms; it may stand in parentheses.
     fn arithmetic(&mut self) -> Parsed<Node<'a>> {
         let left = if self.peek().kind == Kind::Symbol("(") {
-            self.group(|parser| parser.arithmetic())?
+            self.group(false, |parser| parser.arithmetic())?
         } else {
             self.term()?
         };
@@ -190,7 +190,7 @@ impl<'a> Parser<'a> {
     /// An operand: a path, a value, a call, or one of them in parentheses.
     fn term(&mut self) -> Parsed<Node<'a>> {
         match self.peek().kind {
-            Kind::Symbol("(") => self.group(|parser| parser.term()),
+            Kind::Symbol("(") => self.group(false, |parser| parser.term()),
             Kind::Value => Ok(Node::Value(self.take().text)),
             Kind::Identifier if self.tokens[self.at + 1].kind == Kind::Symbol("(") => self.call(),
             _ => self.path().map(Node::Path),
@@ -250,7 +250,7 @@ impl<'a> Parser<'a> {
     /// A comparison, a call, a group, or a lone operand if a group around it may close next.
     fn comparison(&mut self) -> Parsed<Node<'a>> {
         let left = match self.peek().kind {
-            Kind::Symbol("(") => self.group(|parser| parser.or())?,
+            Kind::Symbol("(") => self.group(true, |parser| parser.or())?,
             _ => self.term()?,
         };
         if !left.may_be_operand() {
@@ -293,14 +293,34 @@ impl<'a> Parser<'a> {
         Ok(Node::In(Box::new(of), list))
     }
 
-    fn group(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<Node<'a>>) -> Parsed<Node<'a>> {
+    /// `is_condition`: where a condition is wanted, or an operand that a comparison follows.
+    fn group(
+        &mut self,
+        is_condition: bool,
+        inner: impl FnOnce(&mut Self) -> Parsed<Node<'a>>,
+    ) -> Parsed<Node<'a>> {
         self.expect("(")?;
         let node = self.nested(inner)?;
         self.expect(")")?;
         if matches!(node, Node::Group(_)) {
+            // A group counts once what follows it may follow it: an operand is not yet a condition.
+            if is_condition && node.is_operand() && !self.goes_on_with_operand() {
+                return Err(self.syntax());
+            }
             return Err(Rule::RedundantParentheses.refuse(&[self.kind.name()]));
         }
         Ok(Node::Group(Box::new(node)))
+    }
+
+    /// Whether what comes next can follow an operand where a condition is wanted.
+    fn goes_on_with_operand(&self) -> bool {
+        match self.peek().kind {
+            Kind::Symbol("=" | "<>" | "<" | "<=" | ">" | ">=") => true,
+            Kind::Word(Word::Between | Word::In) => true,
+            // The end of a group around it.
+            Kind::Symbol(")") => self.depth > 0,
+            _ => false,
+        }
     }
 
     fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {

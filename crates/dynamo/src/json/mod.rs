@@ -8,6 +8,6 @@ mod write;
 pub use base64::{Base64Fault, decode as decode_base64, encode as encode_base64};
 pub use read::{Kind, Malformed, Reader, well_formed};
 pub use write::{
-    Writer, item as write_item, string as write_string, string_bytes as write_string_bytes,
-    value as write_value,
+    Writer, escaped as write_escaped, item as write_item, string as write_string,
+    string_bytes as write_string_bytes, value as write_value,
 };

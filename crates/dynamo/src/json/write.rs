@@ -10,9 +10,24 @@ pub fn string(text: &str, out: &mut Vec<u8>) {
 
 /// Appends UTF-8 `bytes` in quotes: stored text was checked when it came in and need not be looked at again.
 pub fn string_bytes(bytes: &[u8], out: &mut Vec<u8>) {
-    const HEX: &[u8; 16] = b"0123456789abcdef";
-    out.reserve(bytes.len() + 2);
     out.push(b'"');
+    escaped(bytes, out);
+    out.push(b'"');
+}
+
+/// Appends UTF-8 `bytes` as they stand between quotes.
+#[inline]
+pub fn escaped(bytes: &[u8], out: &mut Vec<u8>) {
+    // One copy, and nothing more, for nearly every text.
+    match super::scan::is_plain(bytes) {
+        true => out.extend_from_slice(bytes),
+        false => escape(bytes, out),
+    }
+}
+
+#[cold]
+fn escape(bytes: &[u8], out: &mut Vec<u8>) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
     let mut rest = bytes;
     loop {
         let (plain, behind) = rest.split_at(super::scan::plain(rest));
@@ -32,7 +47,6 @@ pub fn string_bytes(bytes: &[u8], out: &mut Vec<u8>) {
             }
         }
     }
-    out.push(b'"');
 }
 
 /// Appends `{"S":"…"}` and its like.

@@ -28,8 +28,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use store::{
-    Commit, Decide, Flow, Moment, Mutation, Position, ReadEnd, Sink, Store, StoreError, TableId, Transaction,
-    WantedRow,
+    Commit, Decide, Flow, Moment, Mutation, Position, ReadEnd, Refused, Sink, Store, StoreError, TableId,
+    Transaction, WantedRow,
 };
 
 /// The keyspace of backups; CQL cannot change it either.
@@ -244,7 +244,7 @@ impl<S: Store> Dynamo<S> {
         grants
             .require_unbound(&resource)
             .and_then(|()| grants.require(permission, &resource))
-            .map_err(super::denied)
+            .map_err(super::query_error)
     }
 
     pub(super) fn describe_backup(&self, caller: &Caller<'_>, arn: &str) -> Result<Vec<u8>, ApiError> {
@@ -369,7 +369,7 @@ impl<S: Store> Dynamo<S> {
         let definition = serde_json::to_value(backup).map_err(internal)?;
         let compute = move |catalogue: &Catalogue, setting: &Setting| {
             let apply = |catalogue: &Catalogue, change: &Change| {
-                catalogue.apply(change, setting).map_err(database::query_error)
+                catalogue.apply(change, setting).map_err(ApiError::from)
             };
             let with_keyspace = apply(catalogue, &backups_keyspace())?.catalogue;
             apply(&with_keyspace, &Change::CreateTable(Box::new(holder(id, has_sort, definition))))
@@ -388,7 +388,7 @@ impl<S: Store> Dynamo<S> {
         });
         let change = Change::AlterForeign { keyspace: BACKUPS.into(), name, foreign };
         self.change(caller, move |catalogue, setting| {
-            catalogue.apply(&change, setting).map_err(database::query_error)
+            catalogue.apply(&change, setting).map_err(ApiError::from)
         })
         .await
     }
@@ -396,7 +396,7 @@ impl<S: Store> Dynamo<S> {
     pub(super) async fn drop_backup(&self, caller: &Caller<'_>, backup: &Backup) -> Result<(), ApiError> {
         let change = Change::DropForeign { keyspace: BACKUPS.into(), name: backup.id.clone() };
         self.change(caller, move |catalogue, setting| {
-            catalogue.apply(&change, setting).map_err(database::query_error)
+            catalogue.apply(&change, setting).map_err(ApiError::from)
         })
         .await
     }
@@ -550,7 +550,7 @@ impl Decide for PutAll {
         found: &[Option<RowView<'_>>],
         moment: Moment,
     ) -> Result<((), Vec<Mutation>), StoreError> {
-        let fault = |error: ApiError| StoreError::Invalid(error.to_string());
+        let fault = |error: ApiError| StoreError::from(Refused::Undecided { why: error.to_string() });
         let definition = &self.open.definition;
         let mut writer = RowWriter::new();
         let mut mutations = Vec::new();

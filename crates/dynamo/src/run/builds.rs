@@ -16,8 +16,8 @@ use model::key::PartitionKey;
 use model::row::{RowView, RowWriter};
 use std::sync::Arc;
 use store::{
-    Decide, Flow, Moment, Mutation, Position, ReadEnd, Sink, Store, StoreError, TableId, Transaction,
-    WantedRow,
+    Decide, Flow, Moment, Mutation, Position, ReadEnd, Refused, Sink, Store, StoreError, TableId,
+    Transaction, WantedRow,
 };
 
 /// Items whose entries are made in one commit.
@@ -66,7 +66,7 @@ impl<S: Store> Dynamo<S> {
             }
             Ok(definition)
         };
-        self.alter(caller, name, None, edit).await.map(|_| ())
+        self.alter(caller, name, edit).await.map(|_| ())
     }
 
     async fn fill(&self, caller: &Caller<'_>, open: &Arc<OpenTable>, index: &str) -> Result<(), ApiError> {
@@ -103,7 +103,8 @@ impl Decide for Fill {
     type Outcome = ();
 
     fn decide(self, rows: &[Option<RowView<'_>>], moment: Moment) -> Result<((), Vec<Mutation>), StoreError> {
-        let fault = |error: &dyn std::fmt::Display| StoreError::Invalid(error.to_string());
+        let fault =
+            |error: &dyn std::fmt::Display| StoreError::from(Refused::Undecided { why: error.to_string() });
         let definition = &self.open.definition;
         let (Some(index), Some(store)) = (definition.indexes.get(self.nth), self.open.indexes.get(self.nth))
         else {

@@ -5,7 +5,7 @@
 
 use super::record::RETENTION_SECONDS;
 use super::table::{KEYSPACE, OpenTable, stream_store};
-use super::{Caller, Dynamo, query_error};
+use super::{Caller, Dynamo};
 use crate::error::ApiError;
 use crate::table::{StreamDefinition, TableDefinition};
 use model::types::DataType;
@@ -74,7 +74,7 @@ impl<S: Store> Dynamo<S> {
         };
         let from = (KEYSPACE.to_string(), definition.name.clone());
         let to = (BURIED.to_string(), holder.name.clone());
-        let compute = move |catalogue: &Catalogue, setting: &Setting| -> Result<Applied, query::QueryError> {
+        let compute = move |catalogue: &Catalogue, setting: &Setting| -> Result<Applied, ApiError> {
             let drop = Change::DropForeign { keyspace: from.0.clone(), name: from.1.clone() };
             let steps = [
                 keyspace(),
@@ -83,9 +83,9 @@ impl<S: Store> Dynamo<S> {
             ];
             let mut next = catalogue.clone();
             for step in &steps {
-                next = next.apply(step, setting).map_err(database::query_error)?.catalogue;
+                next = next.apply(step, setting).map_err(ApiError::from)?.catalogue;
             }
-            next.apply(&drop, setting).map_err(database::query_error)
+            next.apply(&drop, setting).map_err(ApiError::from)
         };
         self.change(caller, compute).await
     }
@@ -96,7 +96,7 @@ impl<S: Store> Dynamo<S> {
         for buried in self.buried().into_iter().filter(|buried| is_over(buried.deleted_ms)) {
             let change = Change::DropForeign { keyspace: BURIED.into(), name: buried.table.name.to_string() };
             let compute = move |catalogue: &Catalogue, setting: &Setting| {
-                catalogue.apply(&change, setting).map_err(database::query_error)
+                catalogue.apply(&change, setting).map_err(ApiError::from)
             };
             if let Err(error) = self.change(caller, compute).await {
                 tracing::warn!(table = %buried.definition.name, %error, "the stream of a deleted table could not be removed");
@@ -118,7 +118,7 @@ impl<S: Store> Dynamo<S> {
                 definition.stream = definition.stream.filter(|stream| !over.contains(&stream.label));
                 Ok(definition)
             };
-            if let Err(error) = self.alter(caller, &table.name, None, edit).await {
+            if let Err(error) = self.alter(caller, &table.name, edit).await {
                 tracing::warn!(table = %table.name, %error, "a disabled stream could not be removed");
             }
         }
@@ -127,10 +127,10 @@ impl<S: Store> Dynamo<S> {
     pub(super) async fn change(
         &self,
         caller: &Caller<'_>,
-        compute: impl FnOnce(&Catalogue, &Setting) -> Result<Applied, query::QueryError> + Send + 'static,
+        compute: impl FnOnce(&Catalogue, &Setting) -> Result<Applied, ApiError> + Send + 'static,
     ) -> Result<(), ApiError> {
         let changed = self.runtime.shared.change_aside(&self.runtime.store, caller.now_micros, compute).await;
-        changed.map(|_| ()).map_err(query_error)
+        changed.map(|_| ())
     }
 }
 

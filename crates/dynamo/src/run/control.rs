@@ -2,8 +2,8 @@
 
 use super::layout::internal;
 use super::record;
-use super::table::{KEYSPACE, OpenTable, TOKENS, index_store, is_shown, stream_store};
-use super::{Caller, Dynamo, denied, query_error};
+use super::table::{KEYSPACE, OpenTable, index_store, is_shown, stream_store};
+use super::{Caller, Dynamo, query_error};
 use crate::error::{ApiError, ErrorName};
 use crate::json::{self, Writer};
 use crate::messages::Rule;
@@ -13,33 +13,16 @@ use crate::request::{
 use crate::table::{IndexStatus, KeyAttribute, KeyType, TableDefinition, TableStatus};
 use database::grants::{Permission, Resource};
 use model::types::DataType;
-use query::QueryError;
 use schema::{
     Applied, Catalogue, Change, NewColumn, NewForeign, NewStore, NewTable, Properties, PropertyValue, Setting,
 };
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, PoisonError};
 use store::Store;
 
 /// Tags of one table.
 const TAGS_MAX: usize = 50;
-
-/// Carries an error of this dialect through a change of the catalogue, which knows only its own.
-#[derive(Clone, Default)]
-struct Slot(Arc<Mutex<Option<ApiError>>>);
-
-impl Slot {
-    fn put(&self, error: ApiError) -> QueryError {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-        QueryError::invalid("refused")
-    }
-
-    fn take(&self, error: QueryError) -> ApiError {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        kept.unwrap_or_else(|| query_error(error))
-    }
-}
 
 impl<S: Store> Dynamo<S> {
     pub(super) async fn create_table(
@@ -48,7 +31,7 @@ impl<S: Store> Dynamo<S> {
         create: &CreateTable,
     ) -> Result<Vec<u8>, ApiError> {
         if let Some(grants) = caller.grants {
-            grants.require(Permission::Create, &Resource::Keyspace(KEYSPACE.into())).map_err(denied)?;
+            grants.require(Permission::Create, &Resource::Keyspace(KEYSPACE.into())).map_err(query_error)?;
         }
         let id = uuid_text(self.runtime.ids.uuid());
         let definition = TableDefinition::create(create, id, caller.now_ms());
@@ -68,22 +51,21 @@ impl<S: Store> Dynamo<S> {
         name: &str,
         definition: TableDefinition,
     ) -> Result<(), ApiError> {
-        let slot = Slot::default();
-        let (errors, name) = (slot.clone(), name.to_string());
-        let compute = move |catalogue: &Catalogue, setting: &Setting| {
+        let name = name.to_string();
+        let compute = move |catalogue: &Catalogue, setting: &Setting| -> Result<Applied, ApiError> {
             if catalogue.table(KEYSPACE, &name).is_some() {
                 let text = format!("Table already exists: {name}");
-                return Err(errors.put(ApiError::new(ErrorName::ResourceInUse, text)));
+                return Err(ApiError::new(ErrorName::ResourceInUse, text));
             }
             let apply = |catalogue: &Catalogue, change: &Change| {
-                catalogue.apply(change, setting).map_err(database::query_error)
+                catalogue.apply(change, setting).map_err(ApiError::from)
             };
             let with_keyspace = apply(catalogue, &keyspace())?.catalogue;
-            let table = new_table(&name, &definition).map_err(|error| errors.put(error))?;
+            let table = new_table(&name, &definition)?;
             apply(&with_keyspace, &Change::CreateTable(Box::new(table)))
         };
         let changed = self.runtime.shared.change_aside(&self.runtime.store, caller.now_micros, compute).await;
-        changed.map(|_| ()).map_err(|error| slot.take(error))
+        changed.map(|_| ())
     }
 
     /// Changes a table's definition; writes that went by the one from before are made again.
@@ -91,46 +73,28 @@ impl<S: Store> Dynamo<S> {
         &self,
         caller: &Caller<'_>,
         name: &str,
-        more: Option<NewStore>,
         edit: impl FnOnce(TableDefinition) -> Result<TableDefinition, ApiError> + Send + 'static,
     ) -> Result<Arc<OpenTable>, ApiError> {
-        let slot = Slot::default();
-        let (errors, table_name) = (slot.clone(), name.to_string());
-        let compute = move |catalogue: &Catalogue, setting: &Setting| -> Result<Applied, QueryError> {
+        let table_name = name.to_string();
+        let compute = move |catalogue: &Catalogue, setting: &Setting| -> Result<Applied, ApiError> {
             let table = catalogue.table(KEYSPACE, &table_name);
             let foreign = table.and_then(|table| table.foreign.as_deref());
-            let Some(foreign) = foreign else { return Err(errors.put(ApiError::no_such_table(&table_name))) };
-            let before = TableDefinition::from_json(&foreign.definition.to_string())
-                .map_err(|fault| errors.put(internal(fault)))?;
-            let after = edit(before).map_err(|error| errors.put(error))?;
-            let mut stores = stores(&after);
-            if foreign.store(TOKENS).is_some() {
-                stores.push(tokens_store());
-            }
-            stores.extend(more.filter(|more| !stores.iter().any(|store| store.name == more.name)));
-            let definition = serde_json::to_value(&after).map_err(|e| errors.put(internal(e)))?;
+            let Some(foreign) = foreign else { return Err(ApiError::no_such_table(&table_name)) };
+            let before = TableDefinition::from_json(&foreign.definition.to_string()).map_err(internal)?;
+            let after = edit(before)?;
+            let stores = stores(&after);
+            let definition = serde_json::to_value(&after).map_err(internal)?;
             let foreign = Box::new(NewForeign { definition, stores });
             let change = Change::AlterForeign { keyspace: KEYSPACE.into(), name: table_name, foreign };
-            catalogue.apply(&change, setting).map_err(database::query_error)
+            Ok(catalogue.apply(&change, setting)?)
         };
         let changed = self.runtime.shared.change_aside(&self.runtime.store, caller.now_micros, compute).await;
-        changed.map_err(|error| slot.take(error))?;
+        changed?;
         self.forget(name);
         let open = self.open(name)?;
         open.counts.epoch.fetch_add(1, Relaxed);
         self.forget(name);
         self.open(name)
-    }
-
-    pub(super) async fn add_store(
-        &self,
-        caller: &Caller<'_>,
-        name: &str,
-        store: &str,
-        window_seconds: Option<u64>,
-    ) -> Result<(), ApiError> {
-        let store = NewStore { name: store.into(), window_seconds };
-        self.alter(caller, name, Some(store), Ok).await.map(|_| ())
     }
 
     pub(super) async fn update_table(
@@ -141,7 +105,7 @@ impl<S: Store> Dynamo<S> {
         let before = self.control_of(caller, Permission::Alter, &update.table)?;
         let (wanted, now_ms) = (update.clone(), caller.now_ms());
         let edit = move |definition: TableDefinition| definition.update(&wanted, now_ms);
-        let open = self.alter(caller, &update.table, None, edit).await?;
+        let open = self.alter(caller, &update.table, edit).await?;
         if open.definition.indexes.iter().any(|index| index.status == IndexStatus::Creating) {
             self.shared.builds_due.notify_one();
         }
@@ -197,14 +161,13 @@ impl<S: Store> Dynamo<S> {
 
     /// Drops a table with all that belongs to it.
     pub(super) async fn remove_table(&self, caller: &Caller<'_>, name: &str) -> Result<(), ApiError> {
-        let (slot, table_name) = (Slot::default(), name.to_string());
-        let errors = slot.clone();
+        let table_name = name.to_string();
         let compute = move |catalogue: &Catalogue, setting: &Setting| {
             let change = Change::DropForeign { keyspace: KEYSPACE.into(), name: table_name.clone() };
-            catalogue.apply(&change, setting).map_err(|_| errors.put(ApiError::no_such_table(&table_name)))
+            catalogue.apply(&change, setting).map_err(|_| ApiError::no_such_table(&table_name))
         };
         let changed = self.runtime.shared.change_aside(&self.runtime.store, caller.now_micros, compute).await;
-        changed.map(|_| ()).map_err(|error| slot.take(error))
+        changed.map(|_| ())
     }
 
     /// Makes a table known under another name.
@@ -214,17 +177,14 @@ impl<S: Store> Dynamo<S> {
         from: &str,
         to: &str,
     ) -> Result<(), ApiError> {
-        let slot = Slot::default();
-        let (errors, from, to) = (slot.clone(), from.to_string(), to.to_string());
+        let (from, to) = (from.to_string(), to.to_string());
         let compute = move |catalogue: &Catalogue, setting: &Setting| {
             let text = format!("Table already exists: {to}");
             let change = Change::RenameForeign { keyspace: KEYSPACE.into(), from, to };
-            catalogue
-                .apply(&change, setting)
-                .map_err(|_| errors.put(ApiError::new(ErrorName::TableAlreadyExists, text)))
+            catalogue.apply(&change, setting).map_err(|_| ApiError::new(ErrorName::TableAlreadyExists, text))
         };
         let changed = self.runtime.shared.change_aside(&self.runtime.store, caller.now_micros, compute).await;
-        changed.map(|_| ()).map_err(|error| slot.take(error))
+        changed.map(|_| ())
     }
 
     pub(super) async fn describe_table(&self, caller: &Caller<'_>, name: &str) -> Result<Vec<u8>, ApiError> {
@@ -280,7 +240,7 @@ impl<S: Store> Dynamo<S> {
             definition.time_to_live = wanted.enabled.then_some(wanted.attribute);
             Ok(definition)
         };
-        self.alter(caller, &update.table, None, edit).await?;
+        self.alter(caller, &update.table, edit).await?;
         let mut out = Vec::new();
         let mut object = Writer::object(&mut out);
         let mut specification = object.nested("TimeToLiveSpecification");
@@ -323,7 +283,7 @@ impl<S: Store> Dynamo<S> {
             }
             Ok(definition)
         };
-        self.alter(caller, &tag.table, None, edit).await.map(|_| Vec::new())
+        self.alter(caller, &tag.table, edit).await.map(|_| Vec::new())
     }
 
     pub(super) async fn untag(
@@ -337,7 +297,7 @@ impl<S: Store> Dynamo<S> {
             definition.tags.retain(|(key, _)| !keys.contains(key));
             Ok(definition)
         };
-        self.alter(caller, &untag.table, None, edit).await.map(|_| Vec::new())
+        self.alter(caller, &untag.table, edit).await.map(|_| Vec::new())
     }
 
     pub(super) fn list_tags(
@@ -390,10 +350,6 @@ fn keyspace() -> Change {
     let added = properties.add("replication", PropertyValue::Map(replication));
     debug_assert!(added.is_ok());
     Change::CreateKeyspace { name: KEYSPACE.into(), if_not_exists: true, properties }
-}
-
-fn tokens_store() -> NewStore {
-    NewStore { name: TOKENS.into(), window_seconds: Some(3_600) }
 }
 
 /// The stores that a definition asks for.

@@ -10,6 +10,7 @@ use crate::value::Value;
 use model::number::Decimal;
 use model::types::DataType;
 use query::QueryError;
+use query::fault::ForeignFault;
 use query::function::foreign::{self, ForeignTables};
 use query::function::{Args, CallContext, CallResult, Function};
 use schema::{Column, ColumnKind, Table};
@@ -68,7 +69,7 @@ fn is_number(table: &Table, column: &Column) -> bool {
 }
 
 fn damaged() -> QueryError {
-    QueryError::invalid("An item of the DynamoDB table is damaged; `partita verify` finds out where")
+    ForeignFault::Damaged.into()
 }
 
 fn item_to_json(_: &Function, args: &Args<'_>, _: &CallContext<'_>) -> CallResult {
@@ -88,11 +89,7 @@ fn number_to_decimal(_: &Function, args: &Args<'_>, _: &CallContext<'_>) -> Call
 fn decimal_to_number(_: &Function, args: &Args<'_>, _: &CallContext<'_>) -> CallResult {
     let [Some(bytes)] = args else { return Ok(None) };
     let number = Decimal::from_wire(bytes).and_then(|decimal| Number::parse(&decimal.to_string()).ok());
-    let number = number.ok_or_else(|| {
-        QueryError::invalid(
-            "A number of the DynamoDB API has at most 38 digits and lies between 1E-130 and 1E+126",
-        )
-    })?;
+    let number = number.ok_or(ForeignFault::NumberOutOfRange)?;
     Ok(Some(number.bytes().to_vec()))
 }
 

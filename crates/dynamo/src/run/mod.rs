@@ -3,6 +3,7 @@
 //! One [`Dynamo`] per shard. Every write is a transaction whose decision (`write`) reads, checks, computes and lists all rows that
 //! change: the item, its index entries, its stream record. Reads go to the store directly. What all shards share is in [`AllShards`].
 
+mod account;
 pub mod answer;
 mod backups;
 mod batch;
@@ -19,6 +20,7 @@ mod page;
 mod record;
 mod search;
 mod settings;
+mod spare;
 mod statements;
 mod streams;
 mod sweep;
@@ -28,20 +30,22 @@ mod token;
 mod transact;
 mod transfer;
 mod watch;
+mod words;
 mod write;
 
 pub use settings::{AllShards, Settings};
 pub use table::KEYSPACE;
 pub use transfer::Buckets;
 pub use watch::{Shaped, Undeclared, Watched, Watcher};
+pub use words::{query_error, store_error};
 
 use crate::error::{ApiError, ErrorName};
+use crate::messages::Layers;
 use crate::operation::Operation;
 use crate::request::{self, Request};
 use database::Runtime;
 use database::grants::{Grants, Permission, Resource};
 use layout::internal;
-use query::QueryError;
 use query::tenant::Gate;
 use settings::TransferKind;
 use std::cell::{Cell, RefCell};
@@ -49,11 +53,18 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use store::{Store, StoreError};
+use store::Store;
 use table::OpenTable;
 
 /// Definitions change seldom: a write that meets so many changes in a row gives up.
 const STALE_MAX: usize = 16;
+
+/// A longer body is not parsed on the shard's thread: one of 16 MB takes a second.
+const PARSED_HERE_MAX: usize = 256 << 10;
+
+async fn parse_aside(operation: Operation, body: Vec<u8>, layers: Layers) -> Result<Request, ApiError> {
+    rt::aside(move || request::parse(operation, &body, layers)).await
+}
 
 /// Who asks, and when.
 pub struct Caller<'c> {
@@ -93,6 +104,7 @@ pub struct Dynamo<S: Store> {
     served: RefCell<Tables>,
     kinds: RefCell<watch::Kinds>,
     watcher: Option<Box<dyn Watcher>>,
+    spare: spare::Spare,
 }
 
 /// Tables that were opened under one version of the catalogue.
@@ -112,6 +124,7 @@ impl<S: Store> Dynamo<S> {
             served: RefCell::default(),
             kinds: RefCell::default(),
             watcher: None,
+            spare: spare::Spare::default(),
         }
     }
 
@@ -119,6 +132,11 @@ impl<S: Store> Dynamo<S> {
     pub fn watched_by(mut self, watcher: Box<dyn Watcher>) -> Dynamo<S> {
         self.watcher = Some(watcher);
         self
+    }
+
+    /// Takes back the body of an answer that was sent, for one of the next.
+    pub fn take_back(&self, body: Vec<u8>) {
+        self.spare.put(body);
     }
 
     /// Executes a request; the answer is a JSON body.
@@ -131,7 +149,11 @@ impl<S: Store> Dynamo<S> {
         if caller.gate.is_none() && self.runtime.has_tenants() {
             return Box::pin(self.execute_tenanted(caller, operation, body)).await;
         }
-        let request = request::parse(operation, body, self.shared.settings.layers)?;
+        let layers = self.shared.settings.layers;
+        let request = match body.len() <= PARSED_HERE_MAX {
+            true => request::parse(operation, body, layers)?,
+            false => Box::pin(parse_aside(operation, body.to_vec(), layers)).await?,
+        };
         self.watch_request(caller, &request)?;
         if let Some(open) = bridge::name_of(&request).and_then(|name| self.open_cql(name)) {
             return Box::pin(self.on_cql_table(caller, open, request)).await;
@@ -248,11 +270,11 @@ impl<S: Store> Dynamo<S> {
         let open = self.open(name);
         let Some(grants) = caller.grants else { return open };
         match &open {
-            Ok(table) => grants.require_on_table(permission, &table.table).map_err(denied)?,
+            Ok(table) => grants.require_on_table(permission, &table.table).map_err(query_error)?,
             // Whoever may not look must not learn what is there.
             Err(_) => {
                 let resource = Resource::Table(KEYSPACE.into(), name.into());
-                grants.require(permission, &resource).map_err(denied)?
+                grants.require(permission, &resource).map_err(query_error)?
             }
         }
         open
@@ -279,46 +301,5 @@ impl<S: Store> Dynamo<S> {
     /// Looks the table up again next time.
     fn forget(&self, name: &str) {
         self.tables.borrow_mut().open.remove(name);
-    }
-}
-
-fn denied(error: QueryError) -> ApiError {
-    match error {
-        QueryError::Unauthorized(text) => ApiError::new(ErrorName::AccessDenied, text),
-        other => query_error(other),
-    }
-}
-
-impl From<StoreError> for ApiError {
-    fn from(error: StoreError) -> ApiError {
-        store_error(error)
-    }
-}
-
-/// What a client is told when the store fails.
-pub fn store_error(error: StoreError) -> ApiError {
-    match error {
-        StoreError::Overloaded(what) => {
-            ApiError::new(ErrorName::Throttling, format!("{what}; try again later"))
-        }
-        StoreError::PartitionFull(_) => {
-            let text = "Collection size exceeded.";
-            ApiError::new(ErrorName::ItemCollectionSizeLimitExceeded, text)
-        }
-        StoreError::UnknownTable(_) => ApiError::no_such_resource(),
-        StoreError::Invalid(text) => ApiError::validation(text),
-        other => {
-            tracing::error!(error = %other, "the store failed");
-            internal("the store failed; the server's log says why")
-        }
-    }
-}
-
-pub fn query_error(error: QueryError) -> ApiError {
-    match error {
-        QueryError::Store(error) => store_error(error),
-        QueryError::Overloaded(text) => ApiError::new(ErrorName::Throttling, text),
-        QueryError::Unauthorized(text) => ApiError::new(ErrorName::AccessDenied, text),
-        other => internal(other),
     }
 }

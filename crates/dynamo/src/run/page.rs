@@ -233,6 +233,7 @@ impl<S: Store> Dynamo<S> {
         };
         let mut page = Page::default();
         if !plan.count_only {
+            page.items = self.spare.take();
             page.items.extend_from_slice(BEGINNING);
         }
         if plan.slice.is_empty() {

@@ -4,6 +4,7 @@ use super::table::Counts;
 use super::token::HeldTokens;
 use super::transfer::Buckets;
 use crate::messages::Layers;
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
@@ -49,14 +50,14 @@ pub struct AllShards {
     transfers: Mutex<VecDeque<Transfer>>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TransferKind {
     Export,
     Import,
 }
 
-/// An export or import that was made since the server started.
-#[derive(Clone, Debug)]
+/// An export or import that was made.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Transfer {
     pub kind: TransferKind,
     pub arn: String,

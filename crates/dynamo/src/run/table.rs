@@ -11,8 +11,6 @@ use store::TableId;
 
 /// The keyspace that CQL sees these tables in.
 pub const KEYSPACE: &str = "dynamo";
-/// Client tokens of transactions.
-pub const TOKENS: &str = "tokens";
 
 pub fn index_store(index: &Index) -> String {
     match index.kind {
@@ -71,7 +69,6 @@ pub struct OpenTable {
     pub indexes: Vec<TableId>,
     /// The enabled stream's.
     pub stream: Option<TableId>,
-    pub tokens: Option<TableId>,
     pub counts: Arc<Counts>,
     /// The epoch that the definition is of.
     pub epoch: u64,
@@ -94,7 +91,6 @@ impl OpenTable {
             column: column.ok_or_else(|| internal("a table without a column for items"))?,
             indexes,
             stream,
-            tokens: store(TOKENS),
             table: table.clone(),
             definition,
             counts,

@@ -6,7 +6,7 @@
 
 use super::table::OpenTable;
 use super::write::{Change, Write};
-use super::{Caller, Dynamo, denied, query_error};
+use super::{Caller, Dynamo, query_error};
 use crate::error::ApiError;
 use crate::operation::Operation;
 use crate::table::Index;
@@ -62,7 +62,7 @@ impl<S: Store> Dynamo<S> {
     pub(super) fn refuse_bound(&self, caller: &Caller<'_>, open: &OpenTable) -> Result<(), ApiError> {
         let Some(grants) = caller.grants.filter(|grants| grants.is_bound()) else { return Ok(()) };
         match grants.tenants(&open.table) {
-            Some(_) => Err(denied(Refusal::of(grants, &open.table))),
+            Some(_) => Err(query_error(Refusal::of(grants, &open.table))),
             None => Ok(()),
         }
     }

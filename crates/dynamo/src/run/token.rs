@@ -1,6 +1,7 @@
 //! Client tokens of transactions: a row that says which actions a token was used for, for ten minutes. Those of transactions on tables of
 //! CQL, which have no place for such rows, are held in memory.
 
+use super::Caller;
 use super::layout::STORE_COLUMN;
 use crate::error::ApiError;
 use crate::messages::Rule;
@@ -23,8 +24,13 @@ pub struct Token {
 }
 
 impl Token {
-    pub fn new(store: TableId, text: &str, digest: u64) -> Option<Token> {
-        Some(Token { store, key: PartitionKey::of(text.as_bytes())?, digest })
+    /// Callers that are bound to tenants have tokens of their own: nobody else's can get in their way.
+    pub fn new(store: TableId, caller: &Caller<'_>, text: &str, digest: u64) -> Option<Token> {
+        let key = match caller.grants.filter(|grants| grants.is_bound()) {
+            None => PartitionKey::of(text.as_bytes()),
+            Some(grants) => PartitionKey::of(format!("{}\0{text}", grants.role).as_bytes()),
+        };
+        Some(Token { store, key: key?, digest })
     }
 
     pub fn wanted(&self) -> WantedRow {

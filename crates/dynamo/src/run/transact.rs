@@ -1,8 +1,9 @@
 //! TransactWriteItems and TransactGetItems: all at one moment, or nothing.
 
+use super::account::TOKENS;
 use super::answer::{self, Consumed};
 use super::layout::{self, internal};
-use super::table::{OpenTable, TOKENS};
+use super::table::OpenTable;
 use super::token::Token;
 use super::write::{Change, Decided, Refused, Write, WriteAll, Written};
 use super::{Caller, Dynamo, STALE_MAX, store_error};
@@ -165,18 +166,9 @@ impl<S: Store> Dynamo<S> {
                 };
                 tables.push(self.open_for_keys(caller, permission, &action.table)?);
             }
-            let token = match (token, tables.first()) {
-                (Some(text), Some(first)) => {
-                    let store = match first.tokens {
-                        Some(store) => store,
-                        None => {
-                            self.add_store(caller, &first.definition.name, TOKENS, Some(3_600)).await?;
-                            continue;
-                        }
-                    };
-                    Token::new(store, text, digest)
-                }
-                _ => None,
+            let token = match token {
+                Some(text) => Token::new(self.account_store(caller, TOKENS).await?, caller, text, digest),
+                None => None,
             };
             let mut writes = Vec::with_capacity(all.len());
             let mut refused = Vec::with_capacity(all.len());

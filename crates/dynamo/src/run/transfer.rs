@@ -1,14 +1,14 @@
 //! Exports and imports: a table's items as files in a folder that stands for a bucket, in the service's own layout.
 //!
 //! An export is of one moment (a backup that goes when the files are written). An import fills a table that nobody sees until it is
-//! whole. Both are done when the request is answered; what became of them is remembered until the server ends.
+//! whole. Both are done when the request is answered; what became of them is remembered (`account`).
 
 use super::backups::Row;
 use super::control::uuid_text;
 use super::counting::all_rows;
 use super::layout::{self, internal};
 use super::settings::{Transfer, TransferKind};
-use super::{Caller, Dynamo, denied, store_error};
+use super::{Caller, Dynamo, query_error, store_error};
 use crate::document::{self, Document};
 use crate::error::{ApiError, ErrorName};
 use crate::json::{self, Writer};
@@ -124,7 +124,7 @@ impl<S: Store> Dynamo<S> {
         object.end();
         self.put_file(&buckets, &export.bucket, &transfer.manifest, summary).await?;
         let answer = self.described_transfer(&transfer);
-        self.shared.remember(transfer);
+        self.remember(caller, transfer).await?;
         Ok(answer)
     }
 
@@ -203,7 +203,7 @@ impl<S: Store> Dynamo<S> {
         if let Some(grants) = caller.grants {
             grants
                 .require(Permission::Create, &Resource::Keyspace(super::KEYSPACE.into()))
-                .map_err(denied)?;
+                .map_err(query_error)?;
         }
         if let Some(known) = self.repeated(TransferKind::Import, import.token.as_deref()) {
             return Ok(self.described_transfer(&known));
@@ -250,7 +250,7 @@ impl<S: Store> Dynamo<S> {
             echo: import.echo.clone(),
         };
         let answer = self.described_transfer(&transfer);
-        self.shared.remember(transfer);
+        self.remember(caller, transfer).await?;
         Ok(answer)
     }
 

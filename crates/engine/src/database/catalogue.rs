@@ -139,6 +139,7 @@ fn stored(tables: &[TableConfig]) -> Vec<TableConfig> {
         views: Vec::new(),
         limit: None,
         buckets: None,
+        spill: None,
         mirror: None,
         groups: None,
         ..table.clone()
@@ -191,6 +192,7 @@ fn take_table(body: &mut &[u8]) -> Option<TableConfig> {
         views: Vec::new(),
         limit: None,
         buckets: None,
+        spill: None,
         mirror: None,
         groups: None,
     })

@@ -18,7 +18,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Stands in a target from the first to the last step. Whoever finds it without a manifest may clear the directory.
+/// Stands in a target from the first to the last step. A run that finds it without a manifest may clear the directory.
 const UNFINISHED: &str = "UNFINISHED";
 const CATALOGUE: &str = "CATALOGUE";
 const MANIFEST: &str = "MANIFEST";
@@ -335,7 +335,7 @@ fn make_empty(disk: &dyn Disk, target: &Layout) -> Result<(), CopyError> {
 }
 
 /// Removes what a copy makes, the manifest first and the marker last. Files that are not ours stay, and then so does the
-/// marker. Whoever calls it knows that what is there was made by a copy.
+/// marker. The caller knows that what is there was made by a copy.
 fn clear(disk: &dyn Disk, target: &Layout) -> io::Result<()> {
     if Manifest::exists(disk, &target.dir)? {
         disk.remove(&target.dir.join("MANIFEST"))?;

@@ -9,6 +9,7 @@ mod layout;
 pub(crate) mod limits;
 mod open;
 mod options;
+pub(crate) mod points;
 pub(crate) mod replace;
 mod replay;
 pub(crate) mod shared;

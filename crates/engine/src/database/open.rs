@@ -127,6 +127,7 @@ pub(super) fn open(
         stopping: AtomicBool::new(false),
         cache_counts: (0..options.shards).map(|_| Mutex::default()).collect(),
         limits: Default::default(),
+        points: Default::default(),
         sizes: (0..options.shards).map(|_| Mutex::default()).collect(),
         heat: (0..options.shards).map(|_| Mutex::default()).collect(),
         options,

@@ -21,6 +21,8 @@ pub struct EngineOptions {
     pub log_bytes_max: u64,
     /// Compaction reads no faster than this; zero means no limit.
     pub compaction_bytes_per_second: u64,
+    /// From here on writers to a partition are warned, where its table has no limit of its own; `None`: never.
+    pub partition_bytes_warn: Option<u64>,
     /// No threads: the caller's thread does everything, in a repeatable order. For tests.
     pub inline: bool,
 }
@@ -36,6 +38,7 @@ impl EngineOptions {
             log_segment_bytes: 32 << 20,
             log_bytes_max: 1 << 30,
             compaction_bytes_per_second: 256 << 20,
+            partition_bytes_warn: None,
             inline: false,
         }
     }

@@ -4,6 +4,7 @@ use super::catalogue::Catalogue;
 use super::layout::Layout;
 use super::limits::Limits;
 use super::options::EngineOptions;
+use super::points::Points;
 use crate::cache::CacheCounts;
 use crate::jobs::{Jobs, Lane};
 use crate::log::Log;
@@ -42,6 +43,7 @@ pub(crate) struct Shared {
     pub heat: Vec<Mutex<Windows>>,
     /// Partitions near or at their limit.
     pub limits: Limits,
+    pub points: Points,
     /// How large the tables of each shard were, likewise.
     pub sizes: Vec<Mutex<Vec<(u32, TableStatistics)>>>,
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use store::StoreError;
+use store::{Refused, StoreError};
 
 /// Compactions may remove files between looking and linking; then the links are brought up to date. Each attempt
 /// fails only if another compaction ended meanwhile.
@@ -37,8 +37,7 @@ pub(super) fn write_snapshot(
         shared.disk.create_dir_all(dir).map_err(io)?;
     }
     if Manifest::exists(&*shared.disk, target).map_err(io)? {
-        let text = format!("{} already holds a database", target.display());
-        return Err(StoreError::Invalid(text));
+        return Err(Refused::Occupied { place: target.display().to_string() }.into());
     }
     let state = link_files(shared, &layout).map_err(io)?;
     shared.disk.sync_dir(&layout.tables).map_err(io)?;

@@ -18,13 +18,20 @@ const END: u8 = 4;
 pub(super) struct ChunkWriter {
     bytes: Vec<u8>,
     bytes_max: usize,
+    rows_left: u64,
     key: Option<PartitionKey>,
     full_at: Option<Position>,
 }
 
 impl ChunkWriter {
     pub fn new(bytes_max: usize) -> ChunkWriter {
-        ChunkWriter { bytes: Vec::with_capacity(bytes_max.min(4096)), bytes_max, key: None, full_at: None }
+        let bytes = Vec::with_capacity(bytes_max.min(4096));
+        ChunkWriter { bytes, bytes_max, rows_left: u64::MAX, key: None, full_at: None }
+    }
+
+    /// Ends behind so many rows, too.
+    pub fn of_rows(self, rows: u64) -> ChunkWriter {
+        ChunkWriter { rows_left: rows, ..self }
     }
 
     /// The bytes, and the position behind the last row if the buffer was full.
@@ -38,7 +45,7 @@ impl ChunkWriter {
     }
 
     fn stop_if_full(&mut self, clustering: Option<&[u8]>) -> Flow {
-        if self.bytes.len() < self.bytes_max {
+        if self.bytes.len() < self.bytes_max && self.rows_left > 0 {
             return Flow::Continue;
         }
         let clustering = clustering.map(<[u8]>::to_vec);
@@ -63,6 +70,7 @@ impl Sink for ChunkWriter {
 
     fn row(&mut self, clustering: &[u8], row: RowView<'_>) -> Flow {
         self.bytes.push(ROW);
+        self.rows_left = self.rows_left.saturating_sub(1);
         vint::put_slice(&mut self.bytes, clustering);
         self.put_row(row);
         self.stop_if_full(Some(clustering))

@@ -6,6 +6,7 @@
 mod begin;
 mod chunk;
 mod remote;
+mod spill;
 
 use crate::database::catalogue::Catalogue;
 use crate::database::replace::{Replaced, replace_catalogue};
@@ -17,8 +18,9 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 use store::{
-    CasOutcome, Commit, ConditionalCommit, Decide, Horizon, Mutation, PartitionLimit, Partitions, Read,
-    ReadEnd, ReadOutcome, Sink, Stamped, Store, StoreError, TableConfig, TableId, Transaction,
+    Ahead, AheadMax, CasOutcome, Commit, ConditionalCommit, Decide, Horizon, Mutation, PartitionLimit,
+    Partitions, Read, ReadEnd, ReadOutcome, Refused, Sink, Stamped, Store, StoreError, TableConfig, TableId,
+    Transaction,
 };
 use tokio::sync::oneshot;
 
@@ -51,6 +53,7 @@ impl EmbeddedStore {
     /// Lets [`crate::Engine::hot_partitions`] see what this shard has counted. Called about once a second.
     pub fn show_heat(&self, now_millis: u64) {
         self.shard.show_heat(now_millis);
+        self.shard.keep_growth();
     }
 
     fn count(&self, local: bool) {
@@ -78,7 +81,7 @@ impl EmbeddedStore {
 
     async fn read_range(&self, read: &Read, sink: &mut dyn Sink) -> Result<ReadOutcome, StoreError> {
         let Partitions::Range { start, end } = &read.partitions else {
-            return Err(StoreError::Invalid("not a range read".into()));
+            return Err(Refused::NotARange.into());
         };
         let shards = self.shards() as u32;
         let resume = read.after.as_ref().map_or(0, |after| after.key.token().shard(shards));
@@ -111,11 +114,40 @@ impl EmbeddedStore {
 }
 
 impl Store for EmbeddedStore {
+    type Prompt = EmbeddedStore;
+
+    #[inline]
+    fn prompt(&self) -> Option<&EmbeddedStore> {
+        Some(self)
+    }
+
+    fn promises(&self) -> store::Promises {
+        store::Promises {
+            transactions: true,
+            exclusive_work: true,
+            mirrors: true,
+            exact_limits: true,
+            answers: true,
+        }
+    }
+
     async fn read(&self, read: &Read, sink: &mut dyn Sink) -> Result<ReadOutcome, StoreError> {
         match &read.partitions {
             Partitions::One(key) => self.read_on(self.shard.owner_of(key), read, sink).await,
             Partitions::Range { .. } => self.read_range(read, sink).await,
         }
+    }
+
+    fn reads_ahead(&self) -> bool {
+        self.shards() > 1
+    }
+
+    async fn read_ahead(
+        &self,
+        reads: Vec<Read>,
+        max: AheadMax,
+    ) -> Result<Vec<Option<Box<dyn Ahead>>>, StoreError> {
+        self.read_pieces(reads, max).await
     }
 
     fn is_crowded(&self) -> bool {
@@ -128,7 +160,8 @@ impl Store for EmbeddedStore {
     }
 
     async fn commit(&self, commit: Commit) -> Result<(), StoreError> {
-        let Commit { mutations, now_seconds } = commit;
+        let Commit { mut mutations, now_seconds } = commit;
+        self.shard.give_home(&mut mutations);
         let Some(first) = mutations.first() else { return Ok(()) };
         let owner = self.shard.owner_of(&first.key);
         let here = self.shard.index;
@@ -143,18 +176,44 @@ impl Store for EmbeddedStore {
     }
 
     async fn commit_if(&self, commit: ConditionalCommit) -> Result<CasOutcome, StoreError> {
-        let owner = self.shard.owner_of(&commit.key);
-        let local = owner == self.shard.index;
-        self.count(local);
-        if local {
-            return self.shard.commit_if(commit).await;
+        let mut commit = commit;
+        let mut divisions = Vec::new();
+        loop {
+            divisions.extend(self.shard.give_home_if(&mut commit));
+            let owner = self.shard.owner_of(&commit.key);
+            let local = owner == self.shard.index;
+            self.count(local);
+            let decided = match local {
+                true => self.shard.commit_if(commit).await?,
+                false => self.ask(owner, async move |shard| shard.commit_if(commit).await).await??,
+            };
+            match decided {
+                Ok(outcome) => {
+                    return Ok(divisions
+                        .into_iter()
+                        .rev()
+                        .fold(outcome, |told, division| division.undo(told)));
+                }
+                Err(returned) => commit = returned,
+            }
         }
-        self.ask(owner, async move |shard| shard.commit_if(commit).await).await?
+    }
+
+    fn point(&self, table: TableId, key: &PartitionKey) -> Option<i64> {
+        self.shard.shared.points.find(table, key)
+    }
+
+    fn finer(&self, table: TableId, key: &PartitionKey, clustering: &[u8]) -> Option<PartitionKey> {
+        self.shard.home(table, key, clustering)
+    }
+
+    async fn spill(&self) -> Result<usize, StoreError> {
+        self.spill_due().await
     }
 
     async fn transact<D: Decide>(&self, transaction: Transaction<D>) -> Result<D::Outcome, StoreError> {
         let Some(first) = transaction.rows.first() else {
-            return Err(StoreError::Invalid("a transaction without rows".into()));
+            return Err(Refused::RowsOfTransaction { most: crate::shard::transactions::ROWS_MAX }.into());
         };
         let owner = self.shard.owner_of(&first.key);
         let local = owner == self.shard.index;

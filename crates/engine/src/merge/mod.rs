@@ -17,10 +17,11 @@ mod sweep;
 mod tests;
 
 use crate::cache::BlockCache;
+use crate::cursor::{AT_ROWS, Cursor};
 use crate::memtable::Memtable;
 use crate::table::Table;
 use inputs::Walk;
-use model::key::PartitionKey;
+use model::key::{KIND_ROW, PartitionKey};
 use observe::Load;
 use partition::{PartitionReader, Step};
 use std::sync::Arc;
@@ -54,6 +55,29 @@ pub fn read_counted(
     let ((rows, bytes), tombstones) = (reader.work(), reader.tombstones());
     let load = Load { reads: 1, rows, bytes, tombstones, ..Load::default() };
     Ok((ReadOutcome { end, tombstones }, load, reader.partitions()))
+}
+
+/// The clustering of the last row of a partition (or the first), whether it is alive or not; `None` if it has no rows.
+pub fn outermost_row(
+    sources: &Sources<'_>,
+    prefix: &[u8],
+    last: bool,
+) -> Result<Option<Vec<u8>>, StoreError> {
+    let mut found: Option<Vec<u8>> = None;
+    for mut input in inputs::of_partition(sources, prefix) {
+        match last {
+            true => input.rows.seek_before(&[KIND_ROW + 1])?,
+            false => input.rows.seek(AT_ROWS)?,
+        }
+        let Some(entry) = input.rows.entry().filter(|entry| entry.is_row()) else { continue };
+        let clustering = entry.clustering();
+        let is_further =
+            |known: &Vec<u8>| if last { clustering > &known[..] } else { clustering < &known[..] };
+        if found.as_ref().is_none_or(is_further) {
+            found = Some(clustering.to_vec());
+        }
+    }
+    Ok(found)
 }
 
 fn read_one(

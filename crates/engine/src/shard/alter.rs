@@ -12,6 +12,7 @@ impl Shard {
     pub fn alter(self: &Rc<Self>, version: u64, configs: &[TableConfig]) -> Vec<Arc<Table>> {
         let mut gone: BTreeSet<TableId> = BTreeSet::new();
         let mut dropped: Vec<TableState> = Vec::new();
+        let mut spilling: Vec<(TableId, TableId)> = Vec::new();
         {
             let mut tables = self.tables.borrow_mut();
             let wanted: BTreeMap<TableId, u32> = configs.iter().map(|c| (c.id, c.incarnation)).collect();
@@ -22,9 +23,12 @@ impl Shard {
             for config in configs {
                 match tables.get_mut(&config.id) {
                     Some(state) => {
-                        let limit = std::mem::replace(&mut state.config, config.clone()).limit;
-                        if limit != config.limit {
+                        let before = std::mem::replace(&mut state.config, config.clone());
+                        if before.limit != config.limit {
                             self.limit_changed(state);
+                        }
+                        if let (None, Some(spill)) = (&before.spill, &config.spill) {
+                            spilling.push((config.id, spill.points));
                         }
                     }
                     None => {
@@ -36,6 +40,10 @@ impl Shard {
             }
         }
         dropped.iter_mut().for_each(|state| self.forget_marks(state));
+        // A table that begins anew keeps its points, as it keeps its record of buckets.
+        let is_gone = |id: &&TableId| configs.iter().all(|config| config.id != **id);
+        gone.iter().filter(is_gone).for_each(|id| self.shared.points.forget(*id));
+        spilling.into_iter().for_each(|(table, points)| self.learn_points(table, points));
         dropped.iter().for_each(TableState::release);
         self.any_projection.set(configs.iter().any(TableConfig::is_projected));
         self.version.set(version);

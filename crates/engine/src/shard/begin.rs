@@ -25,6 +25,7 @@ impl Shard {
             let mutations = std::mem::take(&mut commit.mutations);
             return Some(self.submit_with_others(NO_BALLOT, mutations, Vec::new(), Vec::new()));
         }
+        self.give_home(&mut commit.mutations);
         if !self.is_resolved(&commit.mutations) {
             return None;
         }
@@ -74,6 +75,9 @@ impl Shard {
 
     /// Decides the commit, and logs it if it applies, unless somebody holds its partition.
     pub fn begin_if(self: &Rc<Self>, commit: &mut ConditionalCommit) -> Option<Result<Decided, StoreError>> {
+        if self.is_elsewhere(commit) {
+            return None;
+        }
         let here = self.owner_of(&commit.key) == self.index;
         let waits = !here || !commit.further.is_empty() || commit.mutations.iter().any(|m| !self.is_here(m));
         if waits || !self.may_begin() || !self.is_resolved(&commit.mutations) {

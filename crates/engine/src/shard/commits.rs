@@ -9,7 +9,7 @@ use std::future::Future;
 use std::pin::Pin as Pinned;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
-use store::{Mutation, StoreError};
+use store::{Mutation, Refused, StoreError};
 use tokio::sync::oneshot;
 
 #[derive(Default)]
@@ -241,9 +241,7 @@ impl Shard {
                 self.shared.metrics.commits_overloaded.add(1);
                 StoreError::Overloaded(reason)
             }
-            SubmitError::TooLarge { bytes, limit } => {
-                StoreError::Invalid(format!("the mutations are {bytes} bytes together; the limit is {limit}"))
-            }
+            SubmitError::TooLarge { bytes, limit } => Refused::CommitTooLarge { bytes, limit }.into(),
             SubmitError::Failed(reason) => StoreError::ReadOnly { reason },
         }
     }
@@ -296,7 +294,7 @@ impl Shard {
                 if let Some(table) = tables.get_mut(&mutation.table) {
                     self.heat.write(mutation);
                     grown += table.apply(mutation, pin);
-                    if table.config.limit.is_some() {
+                    if table.config.is_watched() {
                         self.look_at(table, mutation);
                     }
                     if table.config.buckets.is_some() {
@@ -373,7 +371,7 @@ impl Shard {
                 {
                     self.heat.write(mutation);
                     grown += table.apply(mutation, pin);
-                    if table.config.limit.is_some() {
+                    if table.config.is_watched() {
                         self.look_at(table, mutation);
                     }
                     if table.config.buckets.is_some() {

@@ -15,9 +15,16 @@ use store::{
 use tokio::sync::oneshot;
 
 impl Shard {
-    /// The first partition that the checks read belongs to this shard.
-    pub async fn commit_if(self: &Rc<Self>, commit: ConditionalCommit) -> Result<CasOutcome, StoreError> {
+    /// The first partition that the checks read belongs to this shard. The commit comes back when it turns out that rows of it are in other
+    /// buckets: one has spilled while the commit was on its way.
+    pub async fn commit_if(
+        self: &Rc<Self>,
+        commit: ConditionalCommit,
+    ) -> Result<Result<CasOutcome, ConditionalCommit>, StoreError> {
         let _admitted = self.admit().await?;
+        if self.is_elsewhere(&commit) {
+            return Ok(Err(commit));
+        }
         self.shared.metrics.conditional_commits.add(1);
         let mut commit = commit;
         let mut keys = deferred_keys(&commit.mutations);
@@ -33,7 +40,7 @@ impl Shard {
             outcome.further.push(partition);
         }
         if !outcome.applied || commit.mutations.is_empty() {
-            return Ok(outcome);
+            return Ok(Ok(outcome));
         }
         // Above what every shard concerned has given: it told when it locked its partitions.
         let elsewhere = holds.remote.iter().map(|hold| hold.ballot).max();
@@ -42,7 +49,7 @@ impl Shard {
         let mut mutations = self.resolve_all(mutations, commit.now_seconds).await?;
         let ballot = ballot.max(self.project(&mut mutations, &mut holds, commit.now_seconds).await?);
         self.log_and_apply(ballot, mutations, holds).await?;
-        Ok(outcome)
+        Ok(Ok(outcome))
     }
 
     /// One more partition, on the shard that owns it.

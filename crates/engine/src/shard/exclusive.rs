@@ -7,7 +7,7 @@
 use super::Shard;
 use super::locks::LockKey;
 use std::rc::Rc;
-use store::{Mutation, Stamped, StoreError};
+use store::{Mutation, Refused, Stamped, StoreError};
 
 /// Partitions that one piece of work may lock.
 const PARTITIONS_MAX: usize = 1_000;
@@ -20,8 +20,7 @@ impl Shard {
         work: impl AsyncFnOnce() -> Result<(T, Vec<Mutation>), E>,
     ) -> Result<T, E> {
         if partitions.len() > PARTITIONS_MAX {
-            let text = format!("A transaction may name {PARTITIONS_MAX} partitions at most");
-            return Err(StoreError::Invalid(text).into());
+            return Err(StoreError::from(Refused::PartitionsOfTransaction { most: PARTITIONS_MAX }).into());
         }
         let _admitted = self.admit().await?;
         self.shared.metrics.conditional_commits.add(1);
@@ -36,8 +35,7 @@ impl Shard {
         }
         let is_locked = |m: &Mutation| locked.binary_search(&(m.table, m.key.clone())).is_ok();
         if !mutations.iter().all(is_locked) {
-            let text = "a transaction writes only partitions that it has named";
-            return Err(StoreError::Invalid(text.into()).into());
+            return Err(StoreError::from(Refused::UnnamedPartition).into());
         }
         // Above what every shard concerned has given: it told when it locked its partitions.
         let elsewhere = holds.remote.iter().map(|hold| hold.ballot).max();

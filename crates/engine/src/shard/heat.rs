@@ -57,7 +57,7 @@ impl Shard {
     /// Lets other threads see what was counted; ends the slot when it is over.
     pub fn show_heat(&self, now_millis: u64) {
         let since = self.heat.since_millis.get().unwrap_or_else(|| {
-            self.show_sizes(now_millis);
+            self.show_sizes();
             now_millis
         });
         let millis = now_millis.saturating_sub(since);
@@ -68,12 +68,12 @@ impl Shard {
             windows.push(hot.take(millis, KEYS_MAX));
             self.heat.since_millis.set(Some(now_millis));
             drop(windows);
-            self.show_sizes(now_millis);
+            self.show_sizes();
         } else {
             windows.show(hot.look(millis, KEYS_MAX));
             self.heat.since_millis.set(Some(since));
             drop(windows);
-            self.show_changed_sizes(now_millis);
+            self.show_changed_sizes();
         }
     }
 }

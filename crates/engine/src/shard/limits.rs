@@ -7,8 +7,9 @@
 use super::{Shard, TableState};
 use crate::database::limits::Mark;
 use crate::memtable::Partition;
-use crate::statistics::Held;
+use crate::statistics::{BoundedSize, Held};
 use model::deletion::Deletion;
+use model::key::token_of;
 use std::collections::{HashMap, HashSet};
 use store::{Mutation, PartitionLimit, TableId};
 
@@ -38,7 +39,7 @@ fn held(partition: &Partition) -> Held {
 
 impl TableState {
     /// What all runs hold of the partition.
-    fn held_of(&mut self, ring_position: u64) -> Held {
+    pub(super) fn held_of(&mut self, ring_position: u64) -> Held {
         let active = self.active.partition_at(ring_position);
         let mut sum = active.map(held).unwrap_or_default();
         let deletion = active.map_or(Deletion::NONE, Partition::deletion);
@@ -104,10 +105,12 @@ impl TableState {
 }
 
 impl Shard {
-    /// A partition of a limited table has changed.
+    /// A partition of a watched table has changed.
     pub(super) fn look_at(&self, table: &mut TableState, mutation: &Mutation) {
-        let Some(limit) = table.config.limit else { return };
-        self.mark(table, mutation.key.token().ring_position(), limit);
+        if let Some(limit) = table.config.limit {
+            self.mark(table, mutation.key.token().ring_position(), limit);
+        }
+        self.look_for_spill(table, mutation);
     }
 
     fn mark(&self, table: &mut TableState, ring_position: u64, limit: PartitionLimit) {
@@ -120,6 +123,26 @@ impl Shard {
         if changed {
             self.shared.limits.set(table.config.id, ring_position, mark);
         }
+    }
+
+    /// Of a table without a limit: marks the partitions that are as large as the server warns of. It is told once a second what the largest
+    /// are, so that no write pays for it.
+    pub(super) fn mark_large(&self, table: &mut TableState, largest: &[BoundedSize]) {
+        let (Some(bytes), None) = (self.shared.options.partition_bytes_warn, table.config.limit) else {
+            return;
+        };
+        let limit =
+            PartitionLimit { bytes, rows: u64::MAX, warn_bytes: bytes, warn_rows: u64::MAX, refuse: false };
+        let large = largest.iter().filter_map(|size| {
+            let held = Held { bytes: size.bytes_min, rows: size.rows_min };
+            Some((token_of(&size.prefix).ring_position(), Mark::new(held, limit)?))
+        });
+        let large: HashMap<u64, Mark> = large.collect();
+        for gone in table.limited.marked.iter().filter(|place| !large.contains_key(place)) {
+            self.shared.limits.set(table.config.id, *gone, None);
+        }
+        large.iter().for_each(|(place, mark)| self.shared.limits.set(table.config.id, *place, Some(*mark)));
+        table.limited.marked = large.into_keys().collect();
     }
 
     /// The files of a table have changed: what its partitions hold may have.

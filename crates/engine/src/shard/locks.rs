@@ -1,6 +1,6 @@
 //! Partition locks: shard-local, first come first served, released when the guard is dropped.
 //!
-//! Only operations that read before they write take them; plain commits do not. Whoever needs several locks takes
+//! Only operations that read before they write take them; plain commits do not. A caller that needs several locks takes
 //! them in ascending order of (shard, table, key), so nobody waits in a circle.
 
 use model::key::PartitionKey;

@@ -13,6 +13,7 @@ mod conditional;
 mod exclusive;
 mod flush;
 mod groups;
+mod growth;
 mod heat;
 mod holds;
 mod indexes;
@@ -23,9 +24,10 @@ mod projections;
 mod reads;
 mod room;
 mod sizes;
+mod spill;
 mod table_map;
 mod tables;
-mod transactions;
+pub mod transactions;
 mod views;
 
 pub(crate) use begin::Decided;
@@ -93,6 +95,8 @@ pub(crate) struct Shard {
     heat: Heat,
     /// How the largest partitions grow.
     growth: RefCell<Growth>,
+    /// When that was written down, in milliseconds since 1970.
+    growth_kept: Cell<u64>,
     /// Tables have changed since their sizes were shown.
     resized: Cell<bool>,
     /// Commits are queued that the shard will write soon.
@@ -131,6 +135,9 @@ impl Shard {
         let room = Room::new(shared.options.memtable_bytes_max / shared.options.shards.max(1));
         let cache = BlockCache::new((shared.options.cache_bytes_max / shared.options.shards.max(1)) as u64);
         let tables = seed.tables.into_iter().map(|t| (t.config.id, TableState::new(t)));
+        let shards = shared.options.shards as u32;
+        let is_here = |key: &PartitionKey| key.token().shard(shards) as usize == seed.index;
+        let growth = growth::load(&*shared.disk, &shared.layout.dir, is_here);
         let shard = Rc::new(Shard {
             index: seed.index,
             tables: RefCell::new(tables.collect()),
@@ -150,7 +157,8 @@ impl Shard {
             segment: Cell::new(0),
             reads: Cell::new(0),
             heat: Heat::default(),
-            growth: RefCell::default(),
+            growth: RefCell::new(growth),
+            growth_kept: Cell::new(0),
             resized: Cell::new(false),
             pump_due: Cell::new(false),
             shared,

@@ -22,6 +22,8 @@ impl Shard {
         now_seconds: u32,
     ) -> Result<(), StoreError> {
         let _admitted = self.admit().await?;
+        let mut mutations = mutations;
+        self.give_home(&mut mutations);
         let mut keys = deferred_keys(&mutations);
         keys.extend(self.viewed_keys(&mutations));
         if keys.is_empty() && !self.are_projected(&mutations) {

@@ -8,6 +8,7 @@ use crate::statistics::{self, TableStatistics};
 use model::key::partition_bytes;
 use observe::{DAY_MILLIS, WEEK_MILLIS};
 use std::sync::PoisonError;
+use store::TableId;
 
 /// Of the largest partitions of a table.
 const LARGEST_MAX: usize = 64;
@@ -16,8 +17,9 @@ const SMALL_MAX: usize = 4000;
 
 impl Shard {
     /// Lets other threads see how large the tables are.
-    pub fn show_sizes(&self, now_millis: u64) {
+    pub fn show_sizes(&self) {
         self.resized.set(false);
+        let now_millis = self.now_millis();
         let mut growth = self.growth.borrow_mut();
         let mut sizes: Vec<(u32, TableStatistics)> = Vec::new();
         for (id, table) in self.tables.borrow().iter() {
@@ -35,19 +37,25 @@ impl Shard {
             }
             sizes.push((id.0, found));
         }
+        let mut tables = self.tables.borrow_mut();
+        for (id, found) in &sizes {
+            if let Some(table) = tables.get_mut(&TableId(*id)) {
+                self.mark_large(table, &found.largest);
+            }
+        }
         if let Some(shown) = self.shared.sizes.get(self.index) {
             *shown.lock().unwrap_or_else(PoisonError::into_inner) = sizes;
         }
     }
 
     /// Shows sizes that have changed, unless looking at them takes long.
-    pub(super) fn show_changed_sizes(&self, now_millis: u64) {
+    pub(super) fn show_changed_sizes(&self) {
         let effort = || -> usize {
             let tables = self.tables.borrow();
             tables.values().map(|table| table.active.partitions().min(20_000) + table.files.len()).sum()
         };
         if self.resized.get() && effort() <= SMALL_MAX {
-            self.show_sizes(now_millis);
+            self.show_sizes();
         }
     }
 }

@@ -10,13 +10,13 @@ use model::key::PartitionKey;
 use model::row::RowView;
 use std::rc::Rc;
 use store::{
-    Decide, Flow, Horizon, Moment, Mutation, Partitions, Read, Sink, Slice, StoreError, Transaction,
+    Decide, Flow, Horizon, Moment, Mutation, Partitions, Read, Refused, Sink, Slice, StoreError, Transaction,
     WantedRow,
 };
 use tokio::sync::oneshot;
 
 /// Rows of a transaction. A dialect has its own, lower limits.
-const ROWS_MAX: usize = 1_000;
+pub const ROWS_MAX: usize = 1_000;
 
 impl Shard {
     /// The first row belongs to this shard.
@@ -26,7 +26,7 @@ impl Shard {
     ) -> Result<D::Outcome, StoreError> {
         let Transaction { rows, decide, now_seconds } = transaction;
         if rows.is_empty() || rows.len() > ROWS_MAX {
-            return Err(StoreError::Invalid(format!("a transaction needs 1 to {ROWS_MAX} rows")));
+            return Err(Refused::RowsOfTransaction { most: ROWS_MAX }.into());
         }
         let _admitted = self.admit().await?;
         self.shared.metrics.conditional_commits.add(1);
@@ -61,7 +61,7 @@ impl Shard {
         holds: Holds,
     ) -> Result<(), StoreError> {
         if mutations.iter().any(|mutation| !mutation.deferred.is_empty()) {
-            return Err(StoreError::Invalid("a transaction has decided already, it cannot defer".into()));
+            return Err(Refused::DeferredInTransaction.into());
         }
         let mut remote_holds = holds.remote;
         let mut parts = Vec::new();
@@ -163,8 +163,7 @@ fn lock_key(row: &WantedRow) -> Result<LockKey, StoreError> {
     let mut bytes = Vec::with_capacity(row.key.bytes().len() + row.clustering.len());
     bytes.extend_from_slice(row.key.bytes());
     bytes.extend_from_slice(&row.clustering);
-    let key = PartitionKey::new(row.key.token(), &bytes)
-        .ok_or_else(|| StoreError::Invalid("the key of the row is too long".into()))?;
+    let key = PartitionKey::new(row.key.token(), &bytes).ok_or(Refused::RowKeyTooLong)?;
     Ok((row.table, key))
 }
 

@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 use store::index::Needs;
 use store::mirror::{self, Images};
 use store::view::{BaseRow, NOTHING_EXPIRED};
-use store::{Mutation, Partitions, Read, ReadEnd, RowPosition, Slice, StoreError};
+use store::{Mutation, Partitions, Read, ReadEnd, Refused, RowPosition, Slice, StoreError};
 
 /// Stored entries that one mutation of a table with views may touch: all of them become part of one commit.
 pub(super) const TOUCHED_MAX: u64 = 100_000;
@@ -98,10 +98,7 @@ impl Shard {
         let mut rows = CurrentRows::default();
         match self.read_then(read, then, &mut rows)?.end {
             ReadEnd::Complete | ReadEnd::Stopped => Ok(rows),
-            ReadEnd::Paused(_) => Err(StoreError::Invalid(format!(
-                "The table has materialized views or its buckets are being changed, and one statement may touch at most \
-                 {TOUCHED_MAX} of its rows; delete fewer at once, by ranges of the clustering key"
-            ))),
+            ReadEnd::Paused(_) => Err(Refused::TooManyTouched { most: TOUCHED_MAX }.into()),
         }
     }
 }

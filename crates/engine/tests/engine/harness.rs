@@ -7,8 +7,8 @@ use model::row::{RowView, RowWriter};
 use rt::{ManualClock, SimDisk};
 use std::sync::Arc;
 use store::{
-    CasOutcome, Commit, ConditionalCommit, Deferred, DeferredOp, Flow, Mutation, Partitions, Position, Read,
-    ReadEnd, RowCheck, RowPosition, Sink, Slice, Store, StoreError, TableConfig, TableId,
+    CasOutcome, Commit, ConditionalCommit, Deferred, DeferredOp, Flow, Mutation, Partitions, Position,
+    Prompt, Read, ReadEnd, RowCheck, RowPosition, Sink, Slice, Store, StoreError, TableConfig, TableId,
 };
 
 pub const NOW_SECONDS: u32 = 1_000;

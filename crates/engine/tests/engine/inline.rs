@@ -248,7 +248,7 @@ fn too_large_commits_are_refused_before_anything_happens() {
         let harness = open(&SimDisk::new(), 1);
         harness.create_tables().await.unwrap();
         let error = harness.put("p", "r", &"x".repeat(9000), 1).await.unwrap_err();
-        assert!(matches!(error, StoreError::Invalid(_)), "{error}");
+        assert!(matches!(error, StoreError::Refused(_)), "{error}");
         harness.put("p", "r", "small", 1).await.unwrap();
         assert_eq!(harness.get("p", "r").await.as_deref(), Some("small"));
     });

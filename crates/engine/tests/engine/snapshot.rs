@@ -27,7 +27,7 @@ fn a_snapshot_is_a_database_of_its_own_that_later_writes_do_not_change() {
         harness.engine.flush().await;
         harness.engine.run_jobs();
         let again = harness.engine.snapshot(Path::new("/copy")).await;
-        assert!(matches!(again, Err(StoreError::Invalid(_))), "{again:?}");
+        assert!(matches!(again, Err(StoreError::Refused(_))), "{again:?}");
     });
     for shards in [1, 3] {
         let disk = disk.image(CrashImage::DropUnsynced);

@@ -5,13 +5,16 @@
 
 mod homes;
 mod prune;
+mod spill;
 mod walk;
 
 pub use homes::{Moved, entity_of, entity_of_plan, partition_of};
 pub use prune::{Pruned, prune};
+pub use spill::{Spilling, may_be_in};
 pub use walk::{Reading, Walk};
 
 use crate::error::QueryError;
+use crate::fault::{BucketFault, KeyFault};
 use model::comparable;
 use model::key::{PARTITION_KEY_BYTES_MAX, PartitionKey};
 use schema::{Bucketing, Table};
@@ -41,10 +44,7 @@ impl Bucket {
             bytes.push(0);
         }
         PartitionKey::of(&bytes).ok_or_else(|| {
-            QueryError::invalid(format!(
-                "Key length of {} is longer than maximum of {PARTITION_KEY_BYTES_MAX}",
-                bytes.len()
-            ))
+            KeyFault::TooLong { bytes: bytes.len(), bytes_max: PARTITION_KEY_BYTES_MAX }.into()
         })
     }
 
@@ -75,19 +75,14 @@ impl Bucket {
                 let column = &table.clustering[time.by];
                 let value = component(table, clustering, time.by);
                 let bucket = value.and_then(|value| time.bucket(&column.data_type, &value));
-                Some(bucket.ok_or_else(|| {
-                    QueryError::invalid(format!(
-                        "{} is empty or too far from our time: it has no bucket",
-                        column.name
-                    ))
-                })?)
+                Some(bucket.ok_or_else(|| BucketFault::NoBucket { column: column.name.to_string() })?)
             }
         };
         let hash = match &plan.hash {
             None => None,
             Some(hash) => {
                 let value = component(table, clustering, hash.by);
-                Some(hash.bucket(&value.ok_or_else(|| QueryError::invalid("Malformed clustering key"))?))
+                Some(hash.bucket(&value.ok_or(KeyFault::MalformedClustering)?))
             }
         };
         Ok(Bucket { time, hash })
@@ -116,9 +111,7 @@ fn component(table: &Table, clustering: &[u8], at: usize) -> Option<Vec<u8>> {
 pub fn entity_key<V: AsRef<[u8]>>(values: &[V]) -> Result<PartitionKey, QueryError> {
     PartitionKey::composite(values).ok_or_else(|| {
         let bytes: usize = values.iter().map(|value| value.as_ref().len() + 3).sum();
-        QueryError::invalid(format!(
-            "Key length of {bytes} is longer than maximum of {PARTITION_KEY_BYTES_MAX}"
-        ))
+        KeyFault::TooLong { bytes, bytes_max: PARTITION_KEY_BYTES_MAX }.into()
     })
 }
 
@@ -131,7 +124,7 @@ pub async fn partitions_of<S: Store>(
     slices: &[Slice],
 ) -> Result<Vec<PartitionKey>, QueryError> {
     let pruned = prune(table, plan, slices, reading.now_seconds);
-    let mut walk = Walk::new(plan, entity.clone(), &pruned, false);
+    let mut walk = Walk::new(reading, table, entity.clone(), &pruned, false);
     let mut keys = Vec::new();
     let mut at = 0;
     while let Some(time) = walk.at(at, reading).await? {

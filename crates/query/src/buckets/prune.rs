@@ -15,8 +15,10 @@ pub struct Pruned {
     /// First and last time bucket, as far as there are bounds.
     pub first: Option<i64>,
     pub last: Option<i64>,
-    /// The time buckets themselves, ascending, where every slice is inside one.
-    pub exact: Option<Vec<i64>>,
+    /// The time buckets themselves, ascending, where every slice is inside one; each with the finer one that has the rows if it has spilled.
+    pub exact: Option<Vec<(i64, Option<i64>)>>,
+    /// Finer buckets before this one have nothing.
+    pub finer_first: Option<i64>,
     /// The hash buckets, ascending, where every slice is inside one.
     pub hash: Option<Vec<i32>>,
     /// Rows of a time bucket are all before or all behind those of another: the columns before the time are the same in all.
@@ -40,6 +42,7 @@ pub fn prune(table: &Table, plan: &Bucketing, slices: &[Slice], now_seconds: u32
         first: None,
         last: None,
         exact: None,
+        finer_first: None,
         hash: None,
         in_order: true,
     };
@@ -53,7 +56,10 @@ pub fn prune(table: &Table, plan: &Bucketing, slices: &[Slice], now_seconds: u32
     }
     let Some(time) = &plan.time else { return pruned };
     let column = &table.clustering[time.by];
-    let bucket = |value: Option<Vec<u8>>| value.and_then(|value| time.bucket(&column.data_type, &value));
+    let bucket = |value: &[u8]| {
+        let finer = plan.spill.as_ref().and_then(|spill| spill.start(&column.data_type, value));
+        time.bucket(&column.data_type, value).map(|bucket| (bucket, finer))
+    };
     let mut spans = Vec::with_capacity(slices.len());
     for slice in slices {
         let ends = value_at(table, slice, time.by);
@@ -61,26 +67,31 @@ pub fn prune(table: &Table, plan: &Bucketing, slices: &[Slice], now_seconds: u32
             false => (ends.start, ends.end),
             true => (ends.end, ends.start),
         };
+        let bucket = |end: Option<Vec<u8>>| end.and_then(|value| bucket(&value));
         spans.push((bucket(low), bucket(high)));
     }
     pruned.in_order = time.by == 0 || same_prefix(table, slices, time.by);
-    let one = |span: &(Option<i64>, Option<i64>)| span.0.filter(|_| span.0 == span.1);
     let oldest = plan.oldest_kept(i64::from(now_seconds));
-    let kept = |bucket: &i64| oldest.is_none_or(|oldest| *bucket >= oldest);
-    if let Some(exact) = spans.iter().map(one).collect::<Option<Vec<i64>>>() {
+    let kept = |bucket: &(i64, Option<i64>)| oldest.is_none_or(|oldest| bucket.0 >= oldest);
+    let one = |span: &(Option<_>, Option<_>)| span.0.filter(|_| span.0 == span.1);
+    if let Some(exact) = spans.iter().map(one).collect::<Option<Vec<_>>>() {
         pruned.exact = Some(sorted(exact.into_iter().filter(kept).collect()));
     }
     // Where one slice has no bound, all together have none.
-    let firsts: Option<Vec<i64>> = spans.iter().map(|span| span.0).collect();
-    let lasts: Option<Vec<i64>> = spans.iter().map(|span| span.1).collect();
-    pruned.first = firsts.and_then(|list| list.into_iter().min()).max(oldest);
-    pruned.last = lasts.and_then(|list| list.into_iter().max());
+    let firsts: Option<Vec<(i64, Option<i64>)>> = spans.iter().map(|span| span.0).collect();
+    let lasts: Option<Vec<(i64, Option<i64>)>> = spans.iter().map(|span| span.1).collect();
+    pruned.finer_first = firsts.iter().flatten().filter_map(|first| first.1).min();
+    pruned.first = firsts.and_then(|list| list.into_iter().map(|first| first.0).min()).max(oldest);
+    // Finer buckets stand behind the start of the one that they are of.
+    let last = |(bucket, finer): (i64, Option<i64>)| bucket.max(finer.unwrap_or(bucket));
+    pruned.last = lasts.and_then(|list| list.into_iter().map(last).max());
     if let (Some(first), Some(last)) = (pruned.first, pruned.last) {
         pruned.nothing |= first > last;
         let next = time.every.next(first);
-        if pruned.exact.is_none() && next >= last {
+        if pruned.exact.is_none() && next >= last && plan.spill.is_none() {
             // Two neighbours: looking them up would cost what reading them costs.
-            pruned.exact = Some(if next == last { vec![first, last] } else { vec![first] });
+            pruned.exact =
+                Some(if next == last { vec![(first, None), (last, None)] } else { vec![(first, None)] });
         }
     }
     pruned

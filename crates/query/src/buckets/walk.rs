@@ -3,11 +3,11 @@
 //! They come from the record of buckets, a few at first and more with every look, so that whoever needs the newest rows reads
 //! little of it.
 
-use super::Pruned;
+use super::{Bucket, Pruned};
 use crate::error::QueryError;
 use model::key::PartitionKey;
 use model::row::RowView;
-use schema::Bucketing;
+use schema::{Table, TimeBuckets};
 use store::buckets::{bucket_at, clustering};
 use store::{Accounted, Flow, Partitions, Position, Read, ReadEnd, Sink, Slice, Store, TableId};
 
@@ -30,35 +30,57 @@ pub struct Walk {
     record: TableId,
     newest_first: bool,
     slice: Slice,
+    /// Finer buckets before this moment are left out.
+    spilled: Option<(TimeBuckets, i64)>,
     found: Vec<Option<i64>>,
+    /// The last one that the record has given.
+    behind: Option<i64>,
     /// Everything is in `found`.
     complete: bool,
 }
 
 impl Walk {
-    pub fn new(plan: &Bucketing, entity: PartitionKey, pruned: &Pruned, newest_first: bool) -> Walk {
+    pub fn new<S: Store>(
+        reading: &Reading<'_, S>,
+        table: &Table,
+        entity: PartitionKey,
+        pruned: &Pruned,
+        newest_first: bool,
+    ) -> Walk {
         let place = |bucket: Option<i64>| bucket.and_then(|bucket| clustering(&bucket.to_be_bytes()));
         let start = place(pruned.first).unwrap_or_default();
         let end = match place(pruned.last) {
             Some(last) => [&last[..], &[0]].concat(),
             None => vec![0xff],
         };
-        let mut found: Vec<Option<i64>> = match (&plan.time, &pruned.exact) {
+        let plan = table.bucketing();
+        let time = plan.and_then(|plan| plan.time.as_ref());
+        let mut found: Vec<Option<i64>> = match (time, &pruned.exact) {
             (_, _) if pruned.nothing => Vec::new(),
             (None, _) => vec![None],
-            (Some(_), Some(exact)) => exact.iter().copied().map(Some).collect(),
+            (Some(_), Some(exact)) => {
+                let mut exact = homes(reading, table, &entity, pruned, exact);
+                // A page behind the first one begins inside.
+                exact.retain(|bucket| pruned.first.is_none_or(|first| *bucket >= first));
+                exact.retain(|bucket| pruned.last.is_none_or(|last| *bucket <= last));
+                exact.into_iter().map(Some).collect()
+            }
             (Some(_), None) => Vec::new(),
         };
         if newest_first {
             found.reverse();
         }
-        let complete = pruned.nothing || plan.time.is_none() || pruned.exact.is_some();
+        let complete = pruned.nothing || time.is_none() || pruned.exact.is_some();
+        let spilled = time.cloned().zip(pruned.finer_first);
+        let record = TableId(plan.map_or(0, |plan| plan.record));
         Walk {
             entity,
-            record: TableId(plan.record),
+            record,
             newest_first,
             slice: Slice { start, end },
+            spilled,
             found,
+            behind: None,
             complete,
         }
     }
@@ -83,7 +105,7 @@ impl Walk {
     /// Takes the next buckets out of the record.
     async fn look<S: Store>(&mut self, reading: &Reading<'_, S>) -> Result<(), QueryError> {
         let wanted = (2 * self.found.len()).clamp(LOOK_MIN, LOOK_MAX);
-        let behind = self.found.last().copied().flatten().and_then(|last| clustering(&last.to_be_bytes()));
+        let behind = self.behind.and_then(|last| clustering(&last.to_be_bytes()));
         let position = |clustering| Position { key: self.entity.clone(), clustering: Some(clustering) };
         let mut read = Read {
             table: self.record,
@@ -111,9 +133,44 @@ impl Walk {
                 }
             }
         }
+        let behind = taker.found.last().copied();
+        if let Some((time, first)) = &self.spilled {
+            taker.found.retain(|bucket| bucket >= first || time.is_coarse(*bucket));
+        }
         self.found.extend(taker.found.into_iter().map(Some));
+        self.behind = behind.or(self.behind);
         Ok(())
     }
+}
+
+/// The buckets that have the rows of some slices, each of which is inside one: the buckets of the plan, and finer ones where those have spilled.
+fn homes<S: Store>(
+    reading: &Reading<'_, S>,
+    table: &Table,
+    entity: &PartitionKey,
+    pruned: &Pruned,
+    exact: &[(i64, Option<i64>)],
+) -> Vec<i64> {
+    let Some(plan) = table.bucketing() else { return Vec::new() };
+    let mut found = Vec::with_capacity(exact.len());
+    for (bucket, finer) in exact {
+        let Some(finer) = finer else {
+            found.push(*bucket);
+            continue;
+        };
+        let key = |hash| Bucket { time: Some(*bucket), hash }.key(entity).ok();
+        let is_finer = |hash| {
+            let point = key(hash).and_then(|key| reading.store.point(TableId(table.id), &key));
+            point.is_some_and(|point| point <= *finer)
+        };
+        let (some, all) =
+            pruned.hashes(plan).map(is_finer).fold((false, true), |(some, all), is| (some | is, all & is));
+        found.extend((!all).then_some(*bucket));
+        found.extend(some.then_some(*finer));
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
 }
 
 /// Takes buckets until there are enough.

@@ -3,6 +3,7 @@
 use super::access::{element, field, slice};
 use super::{Env, Evaluated, Expr, Node};
 use crate::error::QueryError;
+use crate::fault::{FunctionFault, NullIn, UnsetIn};
 use crate::function::{CallContext, Function};
 use crate::values::Bound;
 use model::types::DataType;
@@ -34,15 +35,15 @@ impl Expr {
                 check_result(function, result.as_deref())?;
                 owned(result)
             }
-            Node::List(parts) => collection(elements(parts, "collections", env)?, encode_elements),
+            Node::List(parts) => collection(elements(parts, &NullIn::Collection, env)?, encode_elements),
             Node::Set(parts) => {
                 let element = element_type(&self.data_type);
-                collection(elements(parts, "collections", env)?, |parts| encode_set(element, parts))
+                collection(elements(parts, &NullIn::Collection, env)?, |parts| encode_set(element, parts))
             }
             Node::Map(entries) => self.map(entries, env)?,
             Node::Vector(parts) => {
                 let element = element_type(&self.data_type);
-                collection(elements(parts, "vectors", env)?, |parts| encode_vector(element, parts))
+                collection(elements(parts, &NullIn::Vector, env)?, |parts| encode_vector(element, parts))
             }
             Node::Tuple(parts) => self.tuple(parts, env)?,
             Node::UserType(parts) => self.user_type(parts, env)?,
@@ -76,7 +77,7 @@ impl Expr {
         let DataType::Map { key: key_type, .. } = &self.data_type else { return Ok(Evaluated::Null) };
         let mut parts = Vec::with_capacity(entries.len());
         for (key, value) in entries {
-            let (key, value) = (part(key, "collections", env)?, part(value, "collections", env)?);
+            let (key, value) = (part(key, &NullIn::Collection, env)?, part(value, &NullIn::Collection, env)?);
             let (Some(key), Some(value)) = (key, value) else {
                 return Ok(Evaluated::Unset);
             };
@@ -90,8 +91,7 @@ impl Expr {
         for (i, part) in parts.iter().enumerate() {
             match part.evaluate_in(env)? {
                 Evaluated::Unset => {
-                    let text = format!("Invalid unset value for tuple field number {i}");
-                    return Err(QueryError::invalid(text));
+                    return Err(UnsetIn::TupleField { at: i }.into());
                 }
                 value => values.push(value.into_bytes()),
             }
@@ -105,10 +105,11 @@ impl Expr {
         for (part, field) in parts.iter().zip(udt.fields.iter()) {
             match part.evaluate_in(env)? {
                 Evaluated::Unset => {
-                    return Err(QueryError::invalid(format!(
-                        "Invalid unset value for field '{}' of user defined type {}",
-                        field.name, udt.name
-                    )));
+                    return Err(UnsetIn::TypeField {
+                        field: field.name.to_string(),
+                        of: udt.name.to_string(),
+                    }
+                    .into());
                 }
                 value => values.push(value.into_bytes()),
             }
@@ -124,15 +125,13 @@ fn check_result(function: &Function, result: Option<&[u8]>) -> Result<(), QueryE
     if result.is_none_or(|bytes| bytes.len() <= RESULT_BYTES_MAX) {
         return Ok(());
     }
-    Err(QueryError::invalid(format!(
-        "The result of {} is larger than {RESULT_BYTES_MAX} bytes, which is the limit",
-        function.name
-    )))
+    Err(FunctionFault::ResultTooLarge { function: function.name.to_string(), bytes_max: RESULT_BYTES_MAX }
+        .into())
 }
 
 /// A bound value in its one stored form; an error says what is wrong with it.
 pub fn check<'v>(data_type: &DataType, bytes: &'v [u8]) -> Result<Value<'v>, QueryError> {
-    canonical(data_type, bytes).map_err(|error| QueryError::invalid(error.to_string()))
+    canonical(data_type, bytes).map_err(QueryError::from)
 }
 
 fn evaluate_args<'v>(
@@ -144,8 +143,7 @@ fn evaluate_args<'v>(
     for arg in args {
         match arg.evaluate_in(env)? {
             Evaluated::Unset => {
-                let text = format!("Invalid unset value for argument in call to function {function}");
-                return Err(QueryError::invalid(text));
+                return Err(UnsetIn::Argument { function: function.to_string() }.into());
             }
             value => values.push(value.into_bytes()),
         }
@@ -154,18 +152,18 @@ fn evaluate_args<'v>(
 }
 
 /// A part of a collection: a value, or `None` when it is unset; null is refused.
-fn part<'v>(part: &'v Expr, inside: &str, env: &Env<'v, '_>) -> Result<Option<Value<'v>>, QueryError> {
+fn part<'v>(part: &'v Expr, inside: &NullIn, env: &Env<'v, '_>) -> Result<Option<Value<'v>>, QueryError> {
     match part.evaluate_in(env)? {
         Evaluated::Value(bytes) => Ok(Some(bytes)),
         Evaluated::Unset => Ok(None),
-        Evaluated::Null => Err(QueryError::invalid(format!("null is not supported inside {inside}"))),
+        Evaluated::Null => Err(inside.clone().into()),
     }
 }
 
 /// The parts of a collection; `None` when one of them is unset, which makes the whole unset.
 fn elements<'v>(
     parts: &'v [Expr],
-    inside: &str,
+    inside: &NullIn,
     env: &Env<'v, '_>,
 ) -> Result<Option<Vec<Value<'v>>>, QueryError> {
     parts.iter().map(|p| part(p, inside, env)).collect()

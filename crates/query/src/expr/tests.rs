@@ -3,8 +3,10 @@
 use super::{Env, Evaluated, Expr, Node};
 use crate::context::{Ids, Request};
 use crate::error::QueryError;
+use crate::fault::{Fault, NullIn, UnsetIn, ValueFault};
 use crate::values::{Bound, Values};
 use model::types::DataType;
+use model::value::ValueError;
 use std::borrow::Cow;
 
 struct NoIds;
@@ -27,11 +29,14 @@ fn int(value: i32) -> Expr {
 }
 
 #[track_caller]
-fn evaluate(expr: &Expr, values: &[Bound<'_>]) -> Result<Option<Vec<u8>>, String> {
+fn evaluate(expr: &Expr, values: &[Bound<'_>]) -> Result<Option<Vec<u8>>, ValueFault> {
     let request = Request::new(Values(values), 0);
     match expr.evaluate(&request, &NoIds) {
         Ok(value) => Ok(value.into_bytes().map(Cow::into_owned)),
-        Err(QueryError::Invalid(text)) => Err(text),
+        Err(QueryError::Fault(fault)) => match *fault {
+            Fault::Value(fault) => Err(fault),
+            other => panic!("{other:?}"),
+        },
         Err(other) => panic!("{other:?}"),
     }
 }
@@ -56,7 +61,7 @@ fn markers_constants_and_inputs_borrow() {
 #[test]
 fn bound_values_are_checked_and_made_canonical() {
     let wrong = evaluate(&marker(DataType::Int, 0), &[Bound::Value(b"abc")]);
-    assert_eq!(wrong, Err("Expected 4 or 0 byte int (3)".into()));
+    assert_eq!(wrong, Err(ValueFault::Wrong(ValueError::new("Expected 4 or 0 byte int (3)"))));
     let set = DataType::set(DataType::Int);
     let unsorted =
         model::value::encode_elements([2i32.to_be_bytes(), 1i32.to_be_bytes(), 2i32.to_be_bytes()]);
@@ -69,14 +74,11 @@ fn bound_values_are_checked_and_made_canonical() {
 fn null_and_unset_inside_values() {
     let list = |parts| Expr::new(DataType::list(DataType::Int), Node::List(parts));
     let with_marker = || list(vec![int(1), marker(DataType::Int, 0)]);
-    assert_eq!(
-        evaluate(&with_marker(), &[Bound::Null]),
-        Err("null is not supported inside collections".into())
-    );
+    assert_eq!(evaluate(&with_marker(), &[Bound::Null]), Err(NullIn::Collection.into()));
     assert_eq!(evaluate(&with_marker(), &[Bound::Unset]), Ok(None), "an unset part makes the whole unset");
     let pair = DataType::tuple([DataType::Int, DataType::Int]);
     let tuple = Expr::new(pair, Node::Tuple(vec![int(1), marker(DataType::Int, 0)]));
-    assert_eq!(evaluate(&tuple, &[Bound::Unset]), Err("Invalid unset value for tuple field number 1".into()));
+    assert_eq!(evaluate(&tuple, &[Bound::Unset]), Err(UnsetIn::TupleField { at: 1 }.into()));
     let short = model::value::encode_fields([Some(1i32.to_be_bytes()), None]);
     assert_eq!(evaluate(&tuple, &[Bound::Null]), Ok(Some(short)));
 }

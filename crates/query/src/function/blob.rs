@@ -1,6 +1,7 @@
 //! `<type>_as_blob` and `blob_as_<type>` for every native type, in both spellings.
 
 use super::{Args, CallContext, CallResult, Function};
+use crate::fault::FunctionFault;
 use model::types::DataType;
 use model::value::validate;
 
@@ -27,11 +28,12 @@ fn from_blob(function: &Function, args: &Args<'_>, _: &CallContext<'_>) -> CallR
     let Some(bytes) = args.first().copied().flatten() else { return Ok(None) };
     if validate(&function.returns, bytes).is_err() {
         let name = function.name.strip_prefix("system.").unwrap_or(&function.name);
-        let hex: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
-        return Err(crate::QueryError::invalid(format!(
-            "In call to function system.{name}, value 0x{hex} is not a valid binary representation for type {}",
-            function.returns
-        )));
+        return Err(FunctionFault::NotBinary {
+            function: name.to_string(),
+            value: bytes.to_vec(),
+            returns: function.returns.to_string(),
+        }
+        .into());
     }
     Ok(Some(bytes.to_vec()))
 }

@@ -2,6 +2,7 @@
 
 use super::{Args, Argument, CallContext, CallResult, Function, known};
 use crate::error::QueryError;
+use crate::fault::FunctionFault;
 use model::arithmetic::{Average, Sum};
 use model::types::DataType;
 use model::value::elements::{elements, map_entries};
@@ -26,10 +27,14 @@ pub fn find(name: &str, args: &[Argument]) -> Option<Result<Vec<Function>, Query
 }
 
 fn make(name: &str, arg: DataType, text: &str) -> Result<Function, QueryError> {
-    let refuse = |what: &str| {
-        Err(QueryError::invalid(format!(
-            "Function system.{name} requires a {what} argument, but found argument {text} of type {arg}"
-        )))
+    let refuse = |what: &'static str| {
+        Err(FunctionFault::ArgumentOfKind {
+            function: name.to_string(),
+            wanted: what,
+            argument: text.to_string(),
+            found: arg.to_string(),
+        }
+        .into())
     };
     let element = match &arg {
         DataType::List { element, .. } | DataType::Set { element, .. } => Some(element.clone()),

@@ -2,6 +2,7 @@
 
 use super::{Args, Argument, CallContext, CallResult, Function, known};
 use crate::error::QueryError;
+use crate::fault::FunctionFault;
 use model::types::DataType;
 
 pub fn find(name: &str, args: &[Argument]) -> Option<Result<Vec<Function>, QueryError>> {
@@ -36,16 +37,21 @@ const TAKEN: &str = "int|tinyint|smallint|bigint|varint|ascii|text";
 fn formatter(name: &str, args: &[Argument], body: super::Body) -> Result<Function, QueryError> {
     use DataType::*;
     if args.is_empty() || args.len() > 3 {
-        return Err(QueryError::invalid(format!(
-            "Invalid number of arguments for function system.{name}([{TAKEN}], [ascii], [ascii])"
-        )));
+        return Err(FunctionFault::WrongArguments {
+            function: name.to_string(),
+            signature: format!("[{TAKEN}], [ascii], [ascii]"),
+        }
+        .into());
     }
     let first = known(name, args, 0)?;
     if !matches!(first, Int | TinyInt | SmallInt | BigInt | VarInt | Ascii | Text) {
-        return Err(QueryError::invalid(format!(
-            "Function system.{name} requires an argument of type [{TAKEN}], but found argument {} of type {first}",
-            args.first().map_or("", |arg| &arg.text)
-        )));
+        return Err(FunctionFault::ArgumentOfTypes {
+            function: name.to_string(),
+            wanted: TAKEN,
+            argument: args.first().map_or(String::new(), |arg| arg.text.clone()),
+            found: first.to_string(),
+        }
+        .into());
     }
     let mut types = vec![first];
     types.resize(args.len(), Text);
@@ -58,9 +64,7 @@ fn number(function: &Function, args: &Args<'_>) -> Result<Option<f64>, QueryErro
     let number: i64 = match function.args.first() {
         Some(DataType::Text | DataType::Ascii) => {
             let text = String::from_utf8_lossy(bytes);
-            text.trim().parse().map_err(|_| {
-                QueryError::invalid(format!("unable to convert string '{text}' to a value of type long"))
-            })?
+            text.trim().parse().map_err(|_| FunctionFault::NotANumber { text: text.to_string() })?
         }
         // Whole numbers of any width, two's complement; longer ones than fit count as the largest.
         _ => {
@@ -77,7 +81,7 @@ fn number(function: &Function, args: &Args<'_>) -> Result<Option<f64>, QueryErro
         }
     };
     if number < 0 {
-        return Err(QueryError::invalid("value must be non-negative"));
+        return Err(FunctionFault::Negative.into());
     }
     Ok(Some(number as f64))
 }
@@ -86,13 +90,10 @@ fn number(function: &Function, args: &Args<'_>) -> Result<Option<f64>, QueryErro
 type Unit<'u> = (&'u str, f64);
 
 /// A unit by its name in any case, from the ones that there are.
-fn unit<'u>(units: &'u [Unit<'u>], name: &str, what: &str) -> Result<&'u Unit<'u>, QueryError> {
+fn unit<'u>(units: &'u [Unit<'u>], name: &str, what: &'static str) -> Result<&'u Unit<'u>, QueryError> {
     units.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).ok_or_else(|| {
-        let known: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
-        QueryError::invalid(format!(
-            "Unsupported {what} unit: {name}. Supported units are: {}",
-            known.join(", ")
-        ))
+        let known = units.iter().map(|(name, _)| name.to_string()).collect();
+        FunctionFault::UnknownUnit { what, name: name.to_string(), known }.into()
     })
 }
 
@@ -101,7 +102,7 @@ fn units<'u>(
     args: &Args<'_>,
     units: &'u [Unit<'u>],
     source: usize,
-    what: &str,
+    what: &'static str,
 ) -> Result<(f64, Option<&'u Unit<'u>>), QueryError> {
     let named = |at: usize| args.get(at).copied().flatten().map(String::from_utf8_lossy);
     let from = if args.len() == 3 { named(1) } else { None };

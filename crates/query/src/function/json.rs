@@ -2,6 +2,7 @@
 
 use super::{Args, Argument, CallContext, CallResult, Function, known};
 use crate::error::QueryError;
+use crate::fault::FunctionFault;
 use model::json::{JsonValue, from_json, to_json};
 use model::types::DataType;
 
@@ -16,9 +17,7 @@ pub fn find(
         }
         "from_json" | "fromjson" => match wanted {
             Some(wanted) => Ok(vec![Function::new(name, vec![DataType::Text], wanted.clone(), read)]),
-            None => Err(QueryError::invalid(format!(
-                "{name}() cannot be used in the selection clause of a SELECT statement"
-            ))),
+            None => Err(FunctionFault::NotInSelection { function: name.to_string() }.into()),
         },
         _ => return None,
     })
@@ -35,17 +34,12 @@ fn print(function: &Function, args: &Args<'_>, _: &CallContext<'_>) -> CallResul
 fn read(function: &Function, args: &Args<'_>, context: &CallContext<'_>) -> CallResult {
     let Some(bytes) = args.first().copied().flatten() else { return Ok(None) };
     let text = String::from_utf8_lossy(bytes);
-    let fail = |reason: String| QueryError::FunctionFailure {
-        keyspace: "system".into(),
-        function: "from_json".into(),
-        arguments: vec!["text".into()],
-        message: reason,
-    };
-    let json = JsonValue::parse(&text).map_err(|_| fail(format!("Could not decode JSON string '{text}'")))?;
+    let json =
+        JsonValue::parse(&text).map_err(|_| FunctionFault::UnreadableJson { text: text.to_string() })?;
     match json {
         JsonValue::Null => Ok(None),
         json => from_json(&function.returns, &json, context.now_millis())
             .map(Some)
-            .map_err(|e| fail(format!("org.apache.cassandra.serializers.MarshalException: {e}"))),
+            .map_err(|why| FunctionFault::MismatchedJson { why }.into()),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Args, Argument, CallContext, CallResult, Function, as_i32, known, wrong_count};
 use crate::error::QueryError;
+use crate::fault::FunctionFault;
 use model::types::DataType;
 use sha2::Digest;
 
@@ -43,8 +44,7 @@ fn hash(_: &Function, args: &Args<'_>, _: &CallContext<'_>) -> CallResult {
         "SHA-384" => sha2::Sha384::digest(bytes).to_vec(),
         "SHA-512" => sha2::Sha512::digest(bytes).to_vec(),
         _ => {
-            let text = format!("Hash algorithm not found: {algorithm}");
-            return Err(QueryError::invalid(text));
+            return Err(FunctionFault::UnknownHash { name: algorithm.to_string() }.into());
         }
     };
     Ok(Some(digest))
@@ -58,10 +58,13 @@ fn make(name: &str, args: &[Argument], body: super::Body) -> Result<Function, Qu
         "mask_replace" => return Err(wrong_count(name, "2", count)),
         "mask_inner" | "mask_outer" => {
             if !first.is_text() {
-                return Err(QueryError::invalid(format!(
-                    "Function system.{name} requires an argument of type [text|varchar|ascii], but found argument {} of type {first}",
-                    args[0].text
-                )));
+                return Err(FunctionFault::ArgumentOfTypes {
+                    function: name.to_string(),
+                    wanted: "text|varchar|ascii",
+                    argument: args[0].text.clone(),
+                    found: first.to_string(),
+                }
+                .into());
             }
             match count {
                 3 => vec![first.clone(), DataType::Int, DataType::Int],
@@ -119,7 +122,7 @@ fn partial(args: &Args<'_>, inner: bool) -> CallResult {
     };
     let mut padding = padding.chars();
     let (Some(padding), None) = (padding.next(), padding.next()) else {
-        return Err(QueryError::invalid("The padding argument for function mask should be single-character"));
+        return Err(FunctionFault::LongPadding.into());
     };
     let text: Vec<char> = String::from_utf8_lossy(bytes).chars().collect();
     let (begin, end) = (length(1), text.len().saturating_sub(length(2)));

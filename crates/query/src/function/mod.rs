@@ -21,6 +21,7 @@ pub(crate) use vector::{cosine, dot_product, euclidean, floats};
 
 use crate::context::Ids;
 use crate::error::QueryError;
+use crate::fault::FunctionFault;
 use model::types::DataType;
 use model::value::ValueError;
 use std::fmt;
@@ -74,12 +75,12 @@ impl Function {
 
     /// The failure of a call, for the client.
     pub fn failure(&self, error: ValueError) -> QueryError {
-        QueryError::FunctionFailure {
-            keyspace: "system".into(),
+        FunctionFault::Failed {
             function: self.name.strip_prefix("system.").unwrap_or(&self.name).into(),
             arguments: self.args.iter().map(|t| t.to_string()).collect(),
-            message: error.to_string(),
+            why: error,
         }
+        .into()
     }
 }
 
@@ -126,20 +127,20 @@ pub fn candidates(
 fn known(name: &str, args: &[Argument], at: usize) -> Result<DataType, QueryError> {
     match args.get(at).map(|arg| &arg.data_type) {
         None => {
-            Err(QueryError::invalid(format!("Invalid number of arguments for function system.{name}(any)")))
+            Err(FunctionFault::WrongArguments { function: name.to_string(), signature: "any".to_string() }
+                .into())
         }
         Some(Some(data_type)) => Ok(data_type.clone()),
-        _ => Err(QueryError::invalid(format!(
-            "Cannot infer type of argument {} in call to function system.{name}(any): use type casts to disambiguate",
-            args.get(at).map_or("", |arg| &arg.text)
-        ))),
+        _ => Err(FunctionFault::Untyped {
+            function: name.to_string(),
+            argument: args.get(at).map_or(String::new(), |arg| arg.text.clone()),
+        }
+        .into()),
     }
 }
 
-fn wrong_count(name: &str, wanted: &str, given: usize) -> QueryError {
-    QueryError::invalid(format!(
-        "Invalid number of arguments for function system.{name}: {wanted} required but {given} provided"
-    ))
+fn wrong_count(name: &str, wanted: &'static str, given: usize) -> QueryError {
+    FunctionFault::WrongCount { function: name.to_string(), wanted, given }.into()
 }
 
 /// The argument, when it is there and means something.

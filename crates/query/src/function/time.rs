@@ -2,6 +2,7 @@
 
 use super::{Args, CallContext, CallResult, Function, as_i64, as_u32, present};
 use crate::error::QueryError;
+use crate::fault::FunctionFault;
 use model::temporal::{Duration, date_to_millis, floor_time, floor_timestamp, millis_to_date_days};
 use model::timeuuid;
 use model::types::DataType as T;
@@ -96,14 +97,10 @@ fn floor(function: &Function, args: &Args<'_>, _: &CallContext<'_>) -> CallResul
         }
     };
     if function.returns == T::Date && duration.nanos != 0 {
-        let text = "The floor on date values cannot be computed for the {duration} duration as precision is below 1 day";
-        let text = text.replace("{duration}", &duration.to_string());
-        return Err(QueryError::Invalid(text));
+        return Err(FunctionFault::FloorBelowDay { duration: duration.to_string() }.into());
     }
     if function.returns == T::Timestamp && duration.nanos % 1_000_000 != 0 {
-        return Err(QueryError::invalid(format!(
-            "The floor cannot be computed for the {duration} duration as precision is below 1 millisecond"
-        )));
+        return Err(FunctionFault::FloorBelowMillisecond { duration: duration.to_string() }.into());
     }
     let floor = floor_timestamp(time, duration, start).map_err(refused)?;
     Ok(Some(match function.returns {
@@ -121,7 +118,7 @@ fn floor_of_time(function: &Function, args: &Args<'_>, _: &CallContext<'_>) -> C
 
 /// Arguments that make no sense are the client's mistake, not a failure of the function.
 fn refused(error: ValueError) -> QueryError {
-    QueryError::invalid(error.to_string())
+    error.into()
 }
 
 fn duration(args: &Args<'_>) -> Option<Duration> {

@@ -2,6 +2,7 @@
 
 use super::{Args, Argument, CallContext, CallResult, Function, known, wrong_count};
 use crate::error::QueryError;
+use crate::fault::FunctionFault;
 use model::types::DataType;
 
 pub fn find(name: &str, args: &[Argument]) -> Option<Result<Vec<Function>, QueryError>> {
@@ -28,10 +29,13 @@ fn make(name: &str, args: &[Argument], body: super::Body) -> Result<Function, Qu
     match &vector {
         DataType::Vector { element, .. } if **element == DataType::Float => {}
         other => {
-            return Err(QueryError::invalid(format!(
-                "Function system.{name} requires a float vector argument, but found argument {} of type {other}",
-                args[0].text
-            )));
+            return Err(FunctionFault::ArgumentOfKind {
+                function: name.to_string(),
+                wanted: "float vector",
+                argument: args[0].text.clone(),
+                found: other.to_string(),
+            }
+            .into());
         }
     }
     for arg in args.iter().filter_map(|a| a.data_type.as_ref()) {
@@ -39,7 +43,7 @@ fn make(name: &str, args: &[Argument], body: super::Body) -> Result<Function, Qu
             (arg, &vector)
             && a != b
         {
-            return Err(QueryError::invalid("All arguments must have the same vector dimensions"));
+            return Err(FunctionFault::Dimensions.into());
         }
     }
     Ok(Function::new(name, vec![vector.clone(), vector], DataType::Float, body))
@@ -55,8 +59,7 @@ fn compute(function: &Function, args: &Args<'_>, measure: fn(&[f32], &[f32]) -> 
     let (left, right) = (floats(left), floats(right));
     let zero = |v: &[f32]| v.iter().all(|x| *x == 0.0);
     if &*function.name == "system.similarity_cosine" && (zero(&left) || zero(&right)) {
-        let text = "Function system.similarity_cosine doesn't support all-zero vectors.";
-        return Err(QueryError::invalid(text));
+        return Err(FunctionFault::ZeroVector.into());
     }
     Ok(Some(measure(&left, &right).to_be_bytes().to_vec()))
 }

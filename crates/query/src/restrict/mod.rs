@@ -16,6 +16,7 @@ pub use terms::{Item, Nulls, Receiver, Terms};
 
 use crate::context::{Ids, Request};
 use crate::error::QueryError;
+use crate::fault::RestrictionFault;
 use model::key::PartitionKey;
 use schema::Table;
 use std::sync::Arc;
@@ -40,9 +41,8 @@ impl Restrictions {
         match self.partitions(request, ids)? {
             PartitionSet::Keys(keys) => Ok(keys),
             PartitionSet::Range { .. } | PartitionSet::Entities(_) => {
-                let missing: Vec<&str> = self.table.partition_key.iter().map(|c| &*c.name).collect();
-                let text = format!("Some partition key parts are missing: {}", missing.join(", "));
-                Err(QueryError::invalid(text))
+                let columns = self.table.partition_key.iter().map(|c| c.name.to_string()).collect();
+                Err(RestrictionFault::PartitionKeyMissing { columns }.into())
             }
         }
     }

@@ -6,6 +6,7 @@ use crate::buckets::entity_key;
 use crate::context::{Ids, Request};
 use crate::error::QueryError;
 use crate::expr::{Evaluated, Expr};
+use crate::fault::{NullIn, RestrictionFault};
 use crate::key::{KeyValues, partition_key};
 use model::key::PartitionKey;
 use model::token::Token;
@@ -267,10 +268,10 @@ fn bound(
 ) -> Result<Option<(Token, bool)>, QueryError> {
     let Some((expr, inclusive)) = bound else { return Ok(None) };
     let value = match expr.evaluate(request, ids)? {
-        Evaluated::Null => return Err(QueryError::invalid("Invalid null token value")),
+        Evaluated::Null => return Err(NullIn::Token.into()),
         value => required(value, &|| "partition key token".into())?,
     };
     let bytes = <[u8; 8]>::try_from(&*value);
-    let bytes = bytes.map_err(|_| QueryError::invalid("Invalid empty value for the partition key token"))?;
+    let bytes = bytes.map_err(|_| RestrictionFault::EmptyToken)?;
     Ok(Some((Token(i64::from_be_bytes(bytes)), *inclusive)))
 }

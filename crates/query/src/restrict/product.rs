@@ -2,6 +2,7 @@
 //! billions of rows.
 
 use crate::error::QueryError;
+use crate::fault::RestrictionFault;
 
 /// Most keys, or slices of rows, that the IN relations of one request may name: partitions times rows, and the sum
 /// over the statements of a batch. Ten thousand keys take about ten milliseconds to make.
@@ -18,12 +19,12 @@ pub fn check_combinations<'n>(
     if combinations <= COMBINATIONS_MAX {
         return Ok(());
     }
-    Err(QueryError::invalid(format!(
-        "Guardrail in_select_cartesian_product violated: Aborting query because the cartesian product of the IN \
-         restrictions on {} produces {combinations} values, this exceeds fail threshold of {COMBINATIONS_MAX}. Name \
-         fewer keys, or send several statements",
-        columns.collect::<Vec<_>>().join(", ")
-    )))
+    Err(RestrictionFault::TooManyCombinations {
+        columns: columns.map(str::to_string).collect(),
+        combinations,
+        most: COMBINATIONS_MAX,
+    }
+    .into())
 }
 
 /// Refuses keys that would be too long together.
@@ -31,8 +32,5 @@ pub(super) fn check_bytes(bytes: usize) -> Result<(), QueryError> {
     if bytes <= COMBINED_BYTES_MAX {
         return Ok(());
     }
-    Err(QueryError::invalid(format!(
-        "The IN relations make keys of {bytes} bytes together, the limit is {COMBINED_BYTES_MAX}. Name fewer keys, or \
-         send several statements"
-    )))
+    Err(RestrictionFault::KeysTooLarge { bytes, bytes_max: COMBINED_BYTES_MAX }.into())
 }

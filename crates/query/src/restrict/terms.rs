@@ -3,6 +3,7 @@
 use crate::context::{Ids, Request};
 use crate::error::QueryError;
 use crate::expr::{Evaluated, Expr};
+use crate::fault::{NullIn, UnsetIn, ValueFault};
 use model::types::DataType;
 use model::value::elements::{elements, fields};
 use std::borrow::Cow;
@@ -55,21 +56,23 @@ impl<'n> Receiver<'n> {
     }
 
     fn null(&self, at: usize) -> QueryError {
-        let name = (self.name)(at);
-        QueryError::Invalid(match self.nulls {
-            Nulls::Condition => format!("Invalid null value in condition for column {name}"),
-            Nulls::Filter => format!("Unsupported null value for column {name}"),
-            Nulls::MapEntry => format!("Unsupported null map value for column {name}"),
-        })
+        let column = (self.name)(at);
+        match self.nulls {
+            Nulls::Condition => NullIn::Restriction { column }.into(),
+            Nulls::Filter => NullIn::Filter { column }.into(),
+            Nulls::MapEntry => NullIn::FilterEntry { column }.into(),
+        }
     }
 
     pub fn required<'v>(&self, value: Evaluated<'v>, at: usize) -> Result<Cow<'v, [u8]>, QueryError> {
         match value {
             Evaluated::Null => Err(self.null(at)),
             Evaluated::Unset if self.nulls != Nulls::Condition => {
-                let name = (self.name)(at);
-                let what = if self.nulls == Nulls::MapEntry { "unset map value" } else { "unset value" };
-                Err(QueryError::invalid(format!("Unsupported {what} for column {name}")))
+                let column = (self.name)(at);
+                Err(match self.nulls {
+                    Nulls::MapEntry => UnsetIn::FilterEntry { column }.into(),
+                    Nulls::Filter | Nulls::Condition => UnsetIn::Filter { column }.into(),
+                })
             }
             value => required(value, &|| (self.name)(at)),
         }
@@ -133,10 +136,12 @@ impl Terms {
             Terms::ListValue { list, tuples } => {
                 let bytes = match list.evaluate(request, ids)? {
                     Evaluated::Null if *tuples => {
-                        return Err(QueryError::invalid("Invalid null value for IN restriction"));
+                        return Err(NullIn::Alternatives.into());
                     }
                     Evaluated::Null => return Err(null_in_alternative(receiver, 0)),
-                    Evaluated::Unset if *tuples => return Err(unset_tuple("in", &list.data_type, receiver)),
+                    Evaluated::Unset if *tuples => {
+                        return Err(UnsetIn::Tuples { columns: names(&list.data_type, receiver) }.into());
+                    }
                     value => receiver.required(value, 0)?,
                 };
                 list_rows(list, &bytes, *tuples, receiver)
@@ -175,7 +180,7 @@ impl Item {
             Item::Tuple(expr) => {
                 let value = expr.evaluate(request, ids)?;
                 if value.is_unset() {
-                    return Err(unset_tuple("tuple ", &expr.data_type, receiver));
+                    return Err(UnsetIn::Tuple { columns: names(&expr.data_type, receiver) }.into());
                 }
                 let bytes = receiver.required(value, 0)?;
                 tuple_parts(&bytes, arity(&expr.data_type), receiver)
@@ -206,31 +211,28 @@ impl Item {
 
 /// A null inside a tuple, or instead of a whole list of alternatives.
 fn null_in_alternative(receiver: &Receiver<'_>, at: usize) -> QueryError {
-    QueryError::invalid(format!("Invalid null value for column {}", (receiver.name)(at)))
+    NullIn::Alternative { column: (receiver.name)(at) }.into()
 }
 
-/// An unset value where several columns are compared: as `in(a,b)` or `tuple (a,b)`.
-fn unset_tuple(what: &str, data_type: &DataType, receiver: &Receiver<'_>) -> QueryError {
+/// The columns that a tuple, or a list of tuples, is compared with.
+fn names(data_type: &DataType, receiver: &Receiver<'_>) -> Vec<String> {
     let tuple = match data_type {
         DataType::List { element, .. } => element,
         other => other,
     };
-    let names: Vec<String> = (0..arity(tuple)).map(|at| (receiver.name)(at)).collect();
-    QueryError::invalid(format!("Invalid unset value for {what}({})", names.join(",")))
+    (0..arity(tuple)).map(|at| (receiver.name)(at)).collect()
 }
 
 fn unset_field(at: usize) -> QueryError {
-    QueryError::invalid(format!("Invalid unset value for tuple field number {at}"))
+    UnsetIn::TupleField { at }.into()
 }
 
 /// The value of a condition: null and unset are refused.
 pub fn required<'v>(value: Evaluated<'v>, name: &dyn Fn() -> String) -> Result<Cow<'v, [u8]>, QueryError> {
     match value {
         Evaluated::Value(bytes) => Ok(bytes),
-        Evaluated::Null => {
-            Err(QueryError::invalid(format!("Invalid null value in condition for column {}", name())))
-        }
-        Evaluated::Unset => Err(QueryError::invalid(format!("Invalid unset value for column {}", name()))),
+        Evaluated::Null => Err(NullIn::Restriction { column: name() }.into()),
+        Evaluated::Unset => Err(UnsetIn::Restriction { column: name() }.into()),
     }
 }
 
@@ -258,16 +260,11 @@ fn list_rows<'v>(
     receiver: &Receiver<'_>,
 ) -> Result<Vec<Row<'v>>, QueryError> {
     let DataType::List { element, .. } = &list.data_type else { return Ok(Vec::new()) };
-    let parts = elements(bytes).map_err(|_| QueryError::invalid("Not enough bytes to read a list"))?;
+    let parts = elements(bytes).map_err(|_| ValueFault::ShortList)?;
     parts
         .map(|part| match part {
-            Ok(Some(part)) if tuples => {
-                let names =
-                    || (0..arity(element)).map(|at| (receiver.name)(at)).collect::<Vec<_>>().join(", ");
-                tuple_parts(part, arity(element), receiver).map_err(|_| {
-                    QueryError::invalid(format!("Invalid null value in condition for columns: [{}]", names()))
-                })
-            }
+            Ok(Some(part)) if tuples => tuple_parts(part, arity(element), receiver)
+                .map_err(|_| NullIn::Restrictions { columns: names(element, receiver) }.into()),
             Ok(Some(part)) => Ok(vec![Cow::Owned(part.to_vec())]),
             _ => Err(receiver.null(0)),
         })

@@ -2,6 +2,7 @@
 
 use crate::error::QueryError;
 use crate::expr::{Env, Expr};
+use crate::fault::FunctionFault;
 use model::arithmetic::{Average, Sum};
 use model::types::DataType;
 use model::value::ValueError;
@@ -69,7 +70,7 @@ impl Aggregate {
             DataType::Counter => DataType::BigInt,
             other => other,
         };
-        let not_a_number = || QueryError::invalid(format!("{} is not a number type", data_type()));
+        let not_a_number = || FunctionFault::NotSummable { data_type: data_type().to_string() };
         Ok(match self.kind {
             AggregateKind::CountRows | AggregateKind::Count => State::Count(0),
             AggregateKind::Sum => State::Sum(Sum::new(&number()).ok_or_else(not_a_number)?),
@@ -89,7 +90,7 @@ impl Aggregate {
         };
         let Some(value) = argument.evaluate_in(env)?.into_bytes() else { return Ok(()) };
         let meaningless = value.is_empty() && argument.data_type.is_empty_meaningless();
-        let failed = |error: ValueError| QueryError::invalid(error.to_string());
+        let failed = |error: ValueError| QueryError::from(error);
         match state {
             State::Count(count) => *count += 1,
             State::Sum(sum) if !meaningless => sum.add(&value).map_err(failed)?,

@@ -10,17 +10,20 @@ use super::merge::{Bounds, Merged, Places, Stream, set_of};
 use super::paging::{PagingState, malformed};
 use crate::buckets::{Bucket, Pruned, Reading, Walk, partitions_of, prune};
 use crate::error::QueryError;
+use crate::fault::BucketFault;
 use crate::restrict::PartitionSet;
 use model::key::PartitionKey;
 use rt::turn::give_way;
 use schema::Bucketing;
 use std::cell::RefCell;
 use std::rc::Rc;
-use store::{Partitions, Position, Store};
+use store::{Ahead, AheadMax, Partitions, Position, Store};
 
 /// Most partitions that one read merges, and most that one without order reads.
 const STREAMS_MAX: usize = 4096;
 const PARTITIONS_MAX: usize = 1 << 20;
+/// Rows of a bucket on another shard come in pieces of this size at first.
+const AHEAD_BYTES: usize = 64 << 10;
 
 /// How the entities of a statement are read.
 pub enum Chosen {
@@ -65,14 +68,11 @@ fn pruned<S: Store, T: Store>(scan: &Scan<'_, '_, S, T>, bucketing: &Bucketing) 
 }
 
 fn not_bucketed() -> QueryError {
-    QueryError::invalid("The table has no buckets")
+    BucketFault::NotBucketed.into()
 }
 
 fn too_many(found: usize, most: usize) -> QueryError {
-    QueryError::invalid(format!(
-        "The statement would read {found} partitions, at most {most} are possible: restrict the column that the buckets are made \
-         of, or the clustering columns before it"
-    ))
+    BucketFault::TooManyPartitions { found, most }.into()
 }
 
 /// Whether the order of the rows is from the newest time bucket to the oldest.
@@ -108,7 +108,7 @@ async fn merged<S: Store, T: Store>(
         if pruned.nothing {
             continue;
         }
-        let walk = Walk::new(bucketing, entity.clone(), &pruned, newest_first);
+        let walk = Walk::new(&scan.reading(), &plan.table, entity.clone(), &pruned, newest_first);
         match pruned.in_order {
             true => {
                 let walk = Rc::new(RefCell::new(Some(walk)));
@@ -161,6 +161,18 @@ impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
         }
     }
 
+    /// The first rows of the partition at hand, if it is on another shard: no more than the page wants of it.
+    async fn first_rows(&self, collector: &Collector<'_, '_>) -> Result<Option<Box<dyn Ahead>>, QueryError> {
+        if !self.store.reads_ahead() || self.read.statics {
+            return Ok(None);
+        }
+        let budget = self.budget();
+        let page = budget.rows.saturating_sub(collector.count);
+        let rows = page.min(collector.limit_left.unwrap_or(u64::MAX)).max(1);
+        let max = AheadMax { rows, bytes: AHEAD_BYTES };
+        Ok(self.store.read_ahead(vec![self.read.clone()], max).await?.pop().flatten())
+    }
+
     /// The buckets of one entity, one after the other, until the collector has enough.
     pub(super) async fn each_bucket(
         &mut self,
@@ -182,8 +194,8 @@ impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
             resume_at(&mut pruned, bucket.time, newest_first);
         }
         let hash = pruned.hashes(bucketing).next().flatten();
-        let mut walk = Walk::new(bucketing, entity.clone(), &pruned, newest_first);
         let reading = self.reading();
+        let mut walk = Walk::new(&reading, table, entity.clone(), &pruned, newest_first);
         let mut at = 0;
         while let Some(time) = walk.at(at, &reading).await? {
             at += 1;
@@ -196,7 +208,8 @@ impl<'a, S: Store, T: Store> Scan<'a, '_, S, T> {
             if at % KEYS_PER_TURN == 0 {
                 give_way().await;
             }
-            match self.drive(collector).await? {
+            let ahead = self.first_rows(collector).await?;
+            match self.drive_from(ahead, collector).await? {
                 Ended::Complete => {}
                 ended => return Ok(ended),
             }
@@ -211,8 +224,5 @@ fn resume_at(pruned: &mut Pruned, time: Option<i64>, newest_first: bool) {
     match newest_first {
         true => pruned.last = Some(pruned.last.map_or(time, |last| last.min(time))),
         false => pruned.first = pruned.first.max(Some(time)),
-    }
-    if let Some(exact) = &mut pruned.exact {
-        exact.retain(|bucket| if newest_first { *bucket <= time } else { *bucket >= time });
     }
 }

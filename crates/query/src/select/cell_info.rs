@@ -100,8 +100,7 @@ fn paths(
         let value = expr.evaluate(request, ids)?;
         let Some(bytes) = value.bytes() else { return Ok(None) };
         let mut path = Vec::new();
-        comparable::encode(key_type, false, bytes, &mut path)
-            .map_err(|e| QueryError::invalid(e.to_string()))?;
+        comparable::encode(key_type, false, bytes, &mut path)?;
         Ok(Some(path))
     };
     Ok(match part {

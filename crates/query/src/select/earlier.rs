@@ -9,6 +9,7 @@ use super::paging::{MergeState, PagingState, SequenceState, malformed};
 use super::plan::SelectPlan;
 use crate::buckets::{entity_of_plan, partition_of};
 use crate::error::QueryError;
+use crate::fault::BucketFault;
 use crate::restrict::PartitionSet;
 use model::key::{PartitionKey, composite_part};
 use schema::Former;
@@ -88,7 +89,5 @@ impl Earlier {
 }
 
 fn begin_anew() -> QueryError {
-    QueryError::invalid(
-        "The buckets of the table were changed since the first page, and this read is in the order of its partitions: begin it anew",
-    )
+    BucketFault::Changed.into()
 }

@@ -11,13 +11,14 @@ use super::paging::{PagingState, SequenceState, malformed};
 use super::plan::SelectPlan;
 use crate::context::{Context, too_large};
 use crate::error::QueryError;
+use crate::fault::{NullIn, RestrictionFault};
 use crate::held::Held;
 use crate::restrict::{PartitionRestriction, PartitionSet, Terms};
 use crate::spec::Rows;
 use crate::tenant;
 use model::key::PartitionKey;
 use rt::turn::give_way;
-use store::{Partitions, Position, Read, ReadEnd, Slice, Store, TableId};
+use store::{Ahead, Partitions, Position, Read, ReadEnd, Slice, Store, TableId};
 
 /// A filtering page ends, however few rows it has, after this many pauses of the scan.
 const FILTER_PAUSES_MAX: u32 = 10;
@@ -52,8 +53,8 @@ async fn run<S: Store, T: Store>(
     context: &Context<'_, S>,
 ) -> Result<Rows, QueryError> {
     let (request, ids) = (&context.request, context.ids);
-    let limit = bind_limit(&plan.limit, "LIMIT", request, ids)?;
-    let per_partition = bind_limit(&plan.per_partition_limit, "LIMIT", request, ids)?;
+    let limit = bind_limit(&plan.limit, request, ids)?;
+    let per_partition = bind_limit(&plan.per_partition_limit, request, ids)?;
     if is_straight(plan) && request.paging_state.is_none() {
         let table = &plan.table;
         if let Some(key) = plan.restrictions.partitions.bind_only(table, request, ids)? {
@@ -64,11 +65,7 @@ async fn run<S: Store, T: Store>(
     let partitions = plan.restrictions.partitions(request, ids)?;
     tenant::read(plan, &partitions, request, ids)?;
     if plan.ann.is_some() && limit.is_none_or(|limit| limit > ANN_ROWS_MAX) {
-        let limit = limit.map_or("NO LIMIT".to_string(), |limit| limit.to_string());
-        return Err(QueryError::invalid(format!(
-            "Use of ANN OF in an ORDER BY clause requires a LIMIT that is not greater than {ANN_ROWS_MAX}. \
-             LIMIT was {limit}"
-        )));
+        return Err(RestrictionFault::NearestWithoutLimit { limit, most: ANN_ROWS_MAX }.into());
     }
     let slices = if plan.distinct { vec![Slice::all()] } else { plan.restrictions.slices(request, ids)? };
     let mut held = Held::default();
@@ -268,8 +265,7 @@ impl<'a, 'r, S: Store, T: Store> Scan<'a, 'r, S, T> {
         }
         if let Some(ann) = &self.plan.ann {
             let target = ann.target.evaluate(request, ids)?;
-            let target =
-                target.bytes().ok_or_else(|| QueryError::invalid("Invalid null value for ANN OF"))?;
+            let target = target.bytes().ok_or(NullIn::NearestVector)?;
             collector.nearest = Some(Nearest::new(ann, target, self.limits.0.unwrap_or(ANN_ROWS_MAX)));
             self.short_pages = false;
         }
@@ -367,8 +363,21 @@ impl<'a, 'r, S: Store, T: Store> Scan<'a, 'r, S, T> {
     /// Reads until the partitions are exhausted or the collector has enough, giving way to other
     /// work of the shard at every pause.
     pub async fn drive(&mut self, collector: &mut Collector<'_, '_>) -> Result<Ended, QueryError> {
+        self.drive_from(None, collector).await
+    }
+
+    /// The same where the first rows have been read ahead.
+    pub async fn drive_from(
+        &mut self,
+        first: Option<Box<dyn Ahead>>,
+        collector: &mut Collector<'_, '_>,
+    ) -> Result<Ended, QueryError> {
+        let mut first = first;
         loop {
-            let outcome = self.store.read(&self.read, collector).await?;
+            let outcome = match first.take() {
+                Some(ahead) => ahead.play(collector)?,
+                None => self.store.read(&self.read, collector).await?,
+            };
             self.tombstones += outcome.tombstones;
             if let Some(error) = collector.error.take() {
                 return Err(error);
@@ -406,7 +415,7 @@ impl<'a, 'r, S: Store, T: Store> Scan<'a, 'r, S, T> {
         short && self.pauses >= FILTER_PAUSES_MAX
     }
 
-    /// Counts places that an index led to: so many as a read examines until it pauses are a pause.
+    /// Counts places that an index led to. After as many as a read may examine at once, there is a pause.
     pub(super) fn examined(&mut self, places: u64) {
         self.places += places;
         if self.places >= self.context.limits.scan_entries {

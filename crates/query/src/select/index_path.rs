@@ -6,6 +6,7 @@
 use crate::context::{Ids, Request};
 use crate::error::QueryError;
 use crate::expr::{Evaluated, Expr};
+use crate::fault::{KeyFault, NullIn, UnsetIn};
 use crate::index;
 use crate::restrict::{Nulls, Receiver, Terms};
 use model::key::PartitionKey;
@@ -57,7 +58,7 @@ impl IndexPath {
             let rows = terms.evaluate(&Receiver { name: &name, nulls }, request, ids)?;
             let value = rows.first().and_then(|row| row.get(at)).map(|value| value.to_vec());
             if value.as_ref().is_some_and(|value| value.len() > bytes_max) {
-                return Err(QueryError::invalid("Index expression values may not be larger than 64K"));
+                return Err(KeyFault::SoughtTooLong.into());
             }
             Ok::<_, QueryError>(value)
         };
@@ -84,9 +85,7 @@ pub(super) fn map_key(
 ) -> Result<Vec<u8>, QueryError> {
     match key.evaluate(request, ids)? {
         Evaluated::Value(bytes) => Ok(bytes.into_owned()),
-        Evaluated::Null => Err(QueryError::invalid(format!("Unsupported null map key for column {column}"))),
-        Evaluated::Unset => {
-            Err(QueryError::invalid(format!("Unsupported unset map key for column {column}")))
-        }
+        Evaluated::Null => Err(NullIn::FilterKey { column: column.to_string() }.into()),
+        Evaluated::Unset => Err(UnsetIn::FilterKey { column: column.to_string() }.into()),
     }
 }

@@ -5,6 +5,7 @@
 
 use crate::error::QueryError;
 use crate::expr::Expr;
+use crate::fault::ReadFault;
 use crate::function::{cosine, dot_product, euclidean, floats};
 
 /// The order by similarity of a plan.
@@ -87,10 +88,7 @@ impl Nearest {
             self.drop_worst();
         }
         if self.bytes > KEPT_BYTES_MAX {
-            return Err(QueryError::invalid(format!(
-                "The rows that are nearest have more than {KEPT_BYTES_MAX} bytes together. Ask for fewer with LIMIT, or \
-                 select fewer columns"
-            )));
+            return Err(ReadFault::NearestTooLarge { bytes_max: KEPT_BYTES_MAX }.into());
         }
         Ok(())
     }

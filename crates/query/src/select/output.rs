@@ -2,6 +2,7 @@
 
 use crate::error::QueryError;
 use crate::expr::{Env, Expr, Node};
+use crate::fault::ReadFault;
 use crate::spec::put_value;
 use std::sync::Arc;
 
@@ -17,9 +18,7 @@ pub(super) fn check_row(bytes: usize) -> Result<(), QueryError> {
 
 #[cold]
 fn row_too_large() -> QueryError {
-    QueryError::invalid(format!(
-        "A row of the result is larger than {ROW_BYTES_MAX} bytes, which is the limit. Select fewer columns at a time"
-    ))
+    ReadFault::RowTooLarge { bytes_max: ROW_BYTES_MAX }.into()
 }
 
 #[derive(Clone, Debug)]

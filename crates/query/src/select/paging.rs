@@ -5,6 +5,7 @@
 //! neither may do more than give an error.
 
 use crate::error::QueryError;
+use crate::fault::ReadFault;
 use model::key::PartitionKey;
 use model::token::murmur3_h1;
 use model::vint;
@@ -86,7 +87,7 @@ impl PagingState {
 
 /// The answer to a paging state that is not ours, damaged, or of another statement.
 pub fn malformed() -> QueryError {
-    QueryError::Protocol("Invalid value for the paging state".into())
+    ReadFault::PagingState.into()
 }
 
 fn decode(bytes: &[u8], table: u32) -> Option<PagingState> {

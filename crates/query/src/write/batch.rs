@@ -10,6 +10,7 @@ use super::room::Room;
 use crate::context::{Context, Request};
 use crate::error::QueryError;
 use crate::expr::{Evaluated, Expr};
+use crate::fault::{NullIn, WriteFault};
 use crate::full;
 use crate::spec::Rows;
 use crate::values::{Bound, Values};
@@ -77,32 +78,27 @@ impl BatchPlan {
             let counter = statement.is_counter();
             match self.kind {
                 BatchKind::Logged if counter => {
-                    return Err(QueryError::invalid("Cannot include a counter statement in a logged batch"));
+                    return Err(WriteFault::CounterInLoggedBatch.into());
                 }
                 BatchKind::Counter if !counter => {
-                    return Err(QueryError::invalid(
-                        "Cannot include non-counter statement in a counter batch",
-                    ));
+                    return Err(WriteFault::NoCounterInCounterBatch.into());
                 }
                 _ => {}
             }
             if statement.timestamp.is_some() && self.timestamp.is_some() {
-                let text = "Timestamp must be set either on BATCH or individual statements";
-                return Err(QueryError::invalid(text));
+                return Err(WriteFault::TwoTimestamps.into());
             }
         }
         let mixed =
             self.statements.iter().any(|s| s.is_counter()) && self.statements.iter().any(|s| !s.is_counter());
         if mixed {
-            return Err(QueryError::invalid(
-                "Counter and non-counter mutations cannot exist in the same batch",
-            ));
+            return Err(WriteFault::CountersAndOthers.into());
         }
         if self.timestamp.is_some() && conditional {
-            return Err(QueryError::invalid("Cannot provide custom timestamp for conditional BATCH"));
+            return Err(WriteFault::TimestampOfConditionalBatch.into());
         }
         if self.timestamp.is_some() && self.kind == BatchKind::Counter {
-            return Err(QueryError::invalid("Cannot provide custom timestamp for counter BATCH"));
+            return Err(WriteFault::TimestampOfCounterBatch.into());
         }
         Ok(())
     }
@@ -176,7 +172,7 @@ impl BatchPlan {
             None => None,
             Some(expr) => match expr.evaluate(&ctx.request, ctx.ids)? {
                 Evaluated::Value(bytes) => Some(as_i64(&bytes)?),
-                Evaluated::Null => return Err(QueryError::invalid("Invalid null value of timestamp")),
+                Evaluated::Null => return Err(NullIn::Timestamp.into()),
                 Evaluated::Unset => None,
             },
         };
@@ -251,11 +247,12 @@ impl BatchPlan {
         };
         let limits = &ctx.limits;
         if size > limits.batch_bytes_fail {
-            return Err(QueryError::invalid(format!(
-                "Batch too large: {size} bytes over {} partitions, the limit is {}. Split it, or write to one partition per batch",
-                mutations.len(),
-                limits.batch_bytes_fail
-            )));
+            return Err(WriteFault::BatchTooLarge {
+                bytes: size,
+                partitions: mutations.len(),
+                bytes_max: limits.batch_bytes_fail,
+            }
+            .into());
         }
         if size > limits.batch_bytes_warn {
             ctx.warn(format!(

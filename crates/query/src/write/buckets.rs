@@ -6,10 +6,11 @@
 
 use super::build::{Builder, RowTargets, Targets};
 use super::plan::{Keys, WriteKind, WritePlan};
-use crate::buckets::{Bucket, Reading, entity_key, partitions_of};
+use crate::buckets::{Bucket, Reading, entity_key, entity_of, may_be_in, partitions_of};
 use crate::context::{Context, Request};
 use crate::error::QueryError;
 use crate::expr::{Evaluated, Expr};
+use crate::fault::{BucketFault, ConditionFault, KeyFault};
 use crate::key;
 use crate::restrict::{PartitionRestriction, Restrictions};
 use crate::tenant;
@@ -68,11 +69,10 @@ impl<'a> Builder<'a, '_> {
             Keys::Where(restrictions) => match restrictions.entities(self.request, self.ids)? {
                 None => self.named(plan, bucketing, restrictions),
                 Some(_) if plan.spans_buckets() => {
-                    let partitions = self.partitions.map(<[PartitionKey]>::to_vec).ok_or_else(|| {
-                        QueryError::invalid(
-                            "A deletion over several buckets cannot be part of a conditional batch",
-                        )
-                    })?;
+                    let partitions = self
+                        .partitions
+                        .map(<[PartitionKey]>::to_vec)
+                        .ok_or(ConditionFault::SeveralBuckets)?;
                     Ok(Targets { partitions, rows: self.rows(plan)?, further: Vec::new() })
                 }
                 Some(entities) => {
@@ -102,7 +102,11 @@ impl<'a> Builder<'a, '_> {
             if let Evaluated::Value(value) = expr.evaluate(self.request, self.ids)?
                 && *value != *own
             {
-                return Err(wrong_bucket(&column.name, &column.data_type, &value, &own));
+                let time = value.first_chunk::<8>().map(|start| i64::from_be_bytes(*start));
+                let given = Bucket { time: time.filter(|_| value.len() == 8), ..bucket };
+                if given.time.is_none() || !may_be_in(&plan.table, &row, bucket, given) {
+                    return Err(wrong_bucket(&column.name, &column.data_type, &value, &own));
+                }
             }
         }
         self.check_kept(plan, bucketing, bucket)?;
@@ -118,21 +122,28 @@ impl<'a> Builder<'a, '_> {
         bucketing: &Bucketing,
         restrictions: &'a Restrictions,
     ) -> Result<Targets, QueryError> {
-        let partitions = restrictions.keys(self.request, self.ids)?;
+        let mut partitions = restrictions.keys(self.request, self.ids)?;
         tenant::write(plan, &partitions, self.request)?;
         let rows = self.rows(plan)?;
         if let (RowTargets::Rows(rows), true) = (&rows, plan.kind != WriteKind::Delete) {
-            for (partition, row) in partitions.iter().flat_map(|p| rows.iter().map(move |row| (p, row))) {
-                let own = Bucket::of_row(&plan.table, bucketing, row)?;
-                let given = Bucket::of_key(bucketing, partition).map(|(_, bucket)| bucket);
-                let given = given.ok_or_else(|| QueryError::invalid("Malformed partition key"))?;
-                let values = given.values().zip(own.values()).zip(plan.table.bucket_columns());
-                if let Some(((given, own), column)) =
-                    values.into_iter().find(|((given, own), _)| given != own)
-                {
-                    return Err(wrong_bucket(&column.name, &column.data_type, &given, &own));
+            for partition in &mut partitions {
+                let malformed = || QueryError::from(KeyFault::MalformedPartition);
+                let given = Bucket::of_key(bucketing, partition).ok_or_else(malformed)?.1;
+                for row in rows {
+                    let own = Bucket::of_row(&plan.table, bucketing, row)?;
+                    if !may_be_in(&plan.table, row, own, given) {
+                        let values = given.values().zip(own.values()).zip(plan.table.bucket_columns());
+                        let wrong = values.into_iter().find(|((given, own), _)| given != own);
+                        return Err(wrong.map_or_else(malformed, |((given, own), column)| {
+                            wrong_bucket(&column.name, &column.data_type, &given, &own)
+                        }));
+                    }
+                    self.check_kept(plan, bucketing, own)?;
+                    if given != own {
+                        // Which bucket has the row is decided where it is written.
+                        *partition = own.key(&entity_of(&plan.table, partition).ok_or_else(malformed)?)?;
+                    }
                 }
-                self.check_kept(plan, bucketing, own)?;
             }
         }
         Ok(Targets { partitions, rows, further: Vec::new() })
@@ -180,13 +191,13 @@ impl<'a> Builder<'a, '_> {
         match (bucket.time, oldest) {
             (Some(time), Some(oldest)) if time < oldest => {
                 let show = |millis: i64| format_literal(&DataType::Timestamp, Some(&millis.to_be_bytes()));
-                Err(QueryError::invalid(format!(
-                    "The row belongs to the bucket {} of {}.{}, which is kept no longer: its retention ends at {}",
-                    show(time),
-                    plan.table.keyspace,
-                    plan.table.name,
-                    show(oldest)
-                )))
+                Err(BucketFault::Expired {
+                    keyspace: plan.table.keyspace.to_string(),
+                    table: plan.table.name.to_string(),
+                    bucket: show(time),
+                    oldest: show(oldest),
+                }
+                .into())
             }
             _ => Ok(()),
         }
@@ -194,9 +205,10 @@ impl<'a> Builder<'a, '_> {
 }
 
 fn wrong_bucket(column: &str, data_type: &DataType, given: &[u8], own: &[u8]) -> QueryError {
-    QueryError::invalid(format!(
-        "{column} is {}, but the row belongs to {}. Leave {column} out: it is computed",
-        format_literal(data_type, Some(given)),
-        format_literal(data_type, Some(own))
-    ))
+    BucketFault::OtherBucket {
+        column: column.to_string(),
+        given: format_literal(data_type, Some(given)),
+        own: format_literal(data_type, Some(own)),
+    }
+    .into()
 }

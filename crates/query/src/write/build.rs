@@ -8,6 +8,7 @@ use super::room::Room;
 use crate::context::{Ids, Request};
 use crate::error::QueryError;
 use crate::expr::{Evaluated, Expr};
+use crate::fault::{NullIn, UnsetIn, WriteFault};
 use crate::key::{self, KeyValues};
 use crate::restrict::Restrictions;
 use crate::tenant;
@@ -70,14 +71,10 @@ impl<'a> Builder<'a, '_> {
         let Some(expr) = &plan.timestamp else { return Ok(default) };
         match expr.evaluate(self.request, self.ids)? {
             Evaluated::Value(bytes) => match as_i64(&bytes)? {
-                i64::MIN => Err(QueryError::invalid(format!(
-                    "Out of bound timestamp, must be in [{}, {}]",
-                    i64::MIN + 1,
-                    i64::MAX
-                ))),
+                i64::MIN => Err(WriteFault::TimestampOutOfBounds.into()),
                 timestamp => Ok(timestamp),
             },
-            Evaluated::Null => Err(QueryError::invalid("Invalid null value of timestamp")),
+            Evaluated::Null => Err(NullIn::Timestamp.into()),
             Evaluated::Unset => Ok(default),
         }
     }
@@ -91,12 +88,10 @@ impl<'a> Builder<'a, '_> {
             Evaluated::Unset => return Ok(default),
         };
         if ttl < 0 {
-            let text = format!("A TTL must be greater or equal to 0, but was {ttl}");
-            return Err(QueryError::invalid(text));
+            return Err(WriteFault::NegativeTtl { seconds: ttl }.into());
         }
         if ttl > TTL_SECONDS_MAX {
-            let text = format!("ttl is too large. requested ({ttl}) maximum ({TTL_SECONDS_MAX})");
-            return Err(QueryError::invalid(text));
+            return Err(WriteFault::LongTtl { seconds: ttl, seconds_max: TTL_SECONDS_MAX }.into());
         }
         Ok(ttl as u32)
     }
@@ -161,15 +156,15 @@ impl<'a> Builder<'a, '_> {
         let columns = if partition { &plan.table.partition_key } else { &plan.table.clustering };
         let mut values = KeyValues::default();
         for (expr, column) in exprs.iter().zip(columns) {
-            let text = match expr.evaluate(self.request, self.ids)? {
+            let fault = match expr.evaluate(self.request, self.ids)? {
                 Evaluated::Value(bytes) => {
                     values.push(bytes);
                     continue;
                 }
-                Evaluated::Null => format!("Invalid null value in condition for column {}", column.name),
-                Evaluated::Unset => format!("Invalid unset value for column {}", column.name),
+                Evaluated::Null => NullIn::Restriction { column: column.name.to_string() }.into(),
+                Evaluated::Unset => UnsetIn::Restriction { column: column.name.to_string() }.into(),
             };
-            return Err(QueryError::invalid(text));
+            return Err(fault);
         }
         Ok(values)
     }

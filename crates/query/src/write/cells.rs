@@ -8,6 +8,7 @@ use super::room::{Room, operation_bytes};
 use crate::context::{Ids, Request};
 use crate::error::QueryError;
 use crate::expr::{Evaluated, Expr};
+use crate::fault::{NullIn, UnsetIn, ValueFault, WriteFault};
 use model::comparable;
 use model::deletion::{Deletion, Marker, Timestamp};
 use model::row::{Cell, CellState, ColumnId, RowWriter};
@@ -272,8 +273,8 @@ impl<'a> Drafter<'a, '_> {
         let DataType::Map { key: key_type, .. } = &assignment.data_type else { return Ok(()) };
         let key = match self.evaluate(key)? {
             Evaluated::Value(bytes) => bytes,
-            Evaluated::Null => return Err(QueryError::invalid("Invalid null map key")),
-            Evaluated::Unset => return Err(QueryError::invalid("Invalid unset map key")),
+            Evaluated::Null => return Err(NullIn::MapKey.into()),
+            Evaluated::Unset => return Err(UnsetIn::MapKey.into()),
         };
         let what = match self.evaluate(value)? {
             Evaluated::Unset => return Ok(()),
@@ -297,10 +298,10 @@ impl<'a> Drafter<'a, '_> {
     ) -> Result<(), QueryError> {
         let index = match self.evaluate(index)? {
             Evaluated::Value(bytes) => as_i32(&bytes)?,
-            Evaluated::Null => return Err(QueryError::invalid("Invalid null value for list index")),
+            Evaluated::Null => return Err(NullIn::ListIndex.into()),
             // Nothing is deleted at an index that is unset.
             Evaluated::Unset if value.is_none() => return Ok(()),
-            Evaluated::Unset => return Err(QueryError::invalid("Invalid unset value for list index")),
+            Evaluated::Unset => return Err(UnsetIn::ListIndex.into()),
         };
         let value = match value.map(|v| self.evaluate(v)).transpose()? {
             Some(Evaluated::Unset) => return Ok(()),
@@ -339,14 +340,12 @@ impl<'a> Drafter<'a, '_> {
         let delta = match self.evaluate(delta)? {
             Evaluated::Value(bytes) => as_i64(&bytes)?,
             Evaluated::Null => {
-                return Err(QueryError::invalid("Invalid null value for counter increment/decrement"));
+                return Err(NullIn::CounterDelta.into());
             }
             Evaluated::Unset => return Ok(()),
         };
         if subtract && delta == i64::MIN {
-            return Err(QueryError::invalid(format!(
-                "The negation of {delta} overflows supported counter precision (signed 8 bytes integer)"
-            )));
+            return Err(WriteFault::CounterOverflow { delta }.into());
         }
         let op = DeferredOp::CounterAdd(if subtract { -delta } else { delta });
         out.defer(assignment, op);
@@ -363,8 +362,7 @@ impl<'a> Drafter<'a, '_> {
         let operand = match self.evaluate(operand)? {
             Evaluated::Value(bytes) => bytes.into_owned(),
             Evaluated::Null => {
-                let text = format!("Invalid null operand in the new value of {}", assignment.name);
-                return Err(QueryError::invalid(text));
+                return Err(NullIn::Operand { column: assignment.name.to_string() }.into());
             }
             Evaluated::Unset => return Ok(()),
         };
@@ -391,9 +389,9 @@ impl<'a> Drafter<'a, '_> {
                 out.push(Draft { column: assignment.column, path, what: What::Tombstone });
                 Ok(())
             }
-            Evaluated::Null => Err(QueryError::invalid("Invalid null map key")),
+            Evaluated::Null => Err(NullIn::MapKey.into()),
             Evaluated::Unset if matches!(assignment.data_type, DataType::Set { .. }) => Ok(()),
-            Evaluated::Unset => Err(QueryError::invalid("Invalid unset map key")),
+            Evaluated::Unset => Err(UnsetIn::MapKey.into()),
         }
     }
 }
@@ -486,7 +484,7 @@ impl Draft<'_> {
 
 fn path_of(data_type: &DataType, value: &[u8]) -> Result<Vec<u8>, QueryError> {
     let mut path = Vec::with_capacity(value.len() + 4);
-    comparable::encode(data_type, false, value, &mut path).map_err(|e| QueryError::invalid(e.to_string()))?;
+    comparable::encode(data_type, false, value, &mut path)?;
     Ok(path)
 }
 
@@ -497,19 +495,19 @@ fn mirrored(id: &[u8; 16]) -> [u8; 16] {
 }
 
 fn null_inside() -> QueryError {
-    QueryError::invalid("null is not supported inside collections")
+    NullIn::Collection.into()
 }
 
 fn malformed<E>(_: E) -> QueryError {
-    QueryError::invalid("Not enough bytes to read a collection")
+    ValueFault::ShortCollection.into()
 }
 
 pub(super) fn as_i32(bytes: &[u8]) -> Result<i32, QueryError> {
-    let wrong = || QueryError::invalid(format!("Expected 4 or 0 byte int ({})", bytes.len()));
+    let wrong = || ValueFault::IntWidth { bytes: bytes.len() };
     Ok(i32::from_be_bytes(bytes.try_into().map_err(|_| wrong())?))
 }
 
 pub(super) fn as_i64(bytes: &[u8]) -> Result<i64, QueryError> {
-    let wrong = || QueryError::invalid(format!("Expected 8 or 0 byte long ({})", bytes.len()));
+    let wrong = || ValueFault::LongWidth { bytes: bytes.len() };
     Ok(i64::from_be_bytes(bytes.try_into().map_err(|_| wrong())?))
 }

@@ -8,6 +8,7 @@ use super::room::Room;
 use crate::context::{Context, Request};
 use crate::error::QueryError;
 use crate::expr::{Evaluated, Expr};
+use crate::fault::{ConditionFault, NullIn, UnsetIn, ValueFault};
 use crate::spec::Rows;
 use crate::values::Values;
 use model::key::PartitionKey;
@@ -79,7 +80,7 @@ pub fn commit<S: Store>(
     // Statics first, then the rows in their order: the first check that fails, or cannot be made, decides.
     checks.sort_by(|a, b| place(&a.position).cmp(&place(&b.position)));
     let Some((table, key)) = partition else {
-        return Err(QueryError::invalid("A conditional batch needs at least one statement"));
+        return Err(ConditionFault::EmptyBatch.into());
     };
     let mut merged = Mutation::new(table, key.clone());
     mutations.into_iter().for_each(|m| merged.extend(m));
@@ -102,17 +103,15 @@ fn check_partition(
     let table = TableId(plan.table.id);
     let single = if targets.further.is_empty() { &targets.partitions[..] } else { &[] };
     let [key] = single else {
-        let what = if plan.kind == WriteKind::Delete { "deletions" } else { "updates" };
-        let text = format!("IN on the partition key is not supported with conditional {what}");
-        return Err(QueryError::invalid(text));
+        return Err(ConditionFault::SeveralKeys { deletes: plan.kind == WriteKind::Delete }.into());
     };
     match partition {
         None => *partition = Some((table, key.clone())),
         Some((seen, _)) if *seen != table => {
-            return Err(QueryError::invalid("Batch with conditions cannot span multiple tables"));
+            return Err(ConditionFault::SeveralTables.into());
         }
         Some((_, seen)) if seen != key => {
-            return Err(QueryError::invalid("Batch with conditions cannot span multiple partitions"));
+            return Err(ConditionFault::SeveralPartitions.into());
         }
         Some(_) => {}
     }
@@ -162,16 +161,9 @@ fn position(plan: &WritePlan, targets: &Targets) -> Result<RowPosition, QueryErr
         RowTargets::None => Ok(RowPosition::Static),
         RowTargets::Rows(rows) => match &rows[..] {
             [row] => Ok(RowPosition::Row(row.clone())),
-            _ => {
-                let what = if plan.kind == WriteKind::Delete { "deletions" } else { "updates" };
-                Err(QueryError::invalid(format!(
-                    "IN on the clustering key columns is not supported with conditional {what}"
-                )))
-            }
+            _ => Err(ConditionFault::SeveralRows { deletes: plan.kind == WriteKind::Delete }.into()),
         },
-        RowTargets::Ranges(_) => Err(QueryError::invalid(
-            "DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to use IF conditions",
-        )),
+        RowTargets::Ranges(_) => Err(ConditionFault::RangeOfRows.into()),
     }
 }
 
@@ -185,14 +177,8 @@ fn add_existence(
 ) -> Result<(), QueryError> {
     match checks.iter().find(|c| c.position == position) {
         Some(check) if check.exists == Some(wanted) => Ok(()),
-        Some(check) if check.exists.is_some() => {
-            Err(QueryError::invalid("Cannot mix IF EXISTS and IF NOT EXISTS conditions for the same row"))
-        }
-        Some(_) => {
-            let not = if wanted { "" } else { "NOT " };
-            let text = format!("Cannot mix IF conditions and IF {not}EXISTS for the same row");
-            Err(QueryError::invalid(text))
-        }
+        Some(check) if check.exists.is_some() => Err(ConditionFault::ExistsAndNotExists.into()),
+        Some(_) => Err(ConditionFault::ValuesAndExistence { exists: wanted }.into()),
         None => {
             let exists = Some(wanted);
             checks.push(RowCheck { position, exists, conditions: Vec::new(), columns: columns() });
@@ -210,7 +196,7 @@ fn add_conditions(
 ) -> Result<(), QueryError> {
     match checks.iter_mut().find(|c| c.position == position) {
         Some(check) if check.exists.is_some() => {
-            Err(QueryError::invalid("Cannot mix IF conditions and IF NOT EXISTS for the same row"))
+            Err(ConditionFault::ValuesAndExistence { exists: false }.into())
         }
         Some(check) => {
             check.conditions.extend(conditions);
@@ -233,26 +219,21 @@ impl Conditions {
             match expr.evaluate(request, ctx.ids)? {
                 Evaluated::Value(bytes) => Ok(Some(bytes.into_owned())),
                 Evaluated::Null => Ok(None),
-                Evaluated::Unset => Err(QueryError::invalid(format!(
-                    "Invalid 'unset' value in condition for column {}",
-                    self.name
-                ))),
+                Evaluated::Unset => Err(UnsetIn::Condition { column: self.name.to_string() }.into()),
             }
         };
         let element = match &self.element {
             None => None,
             Some(ElementExpr::Field(index)) => Some(Element::Field(*index)),
             Some(ElementExpr::MapKey(key)) => {
-                let key = evaluate(key)?
-                    .ok_or_else(|| QueryError::invalid("Invalid null value for map element access"))?;
+                let key = evaluate(key)?.ok_or(NullIn::MapElement)?;
                 Some(Element::MapKey(key))
             }
             Some(ElementExpr::ListIndex(index)) => {
-                let index = evaluate(index)?
-                    .ok_or_else(|| QueryError::invalid("Invalid null value for list element access"))?;
+                let index = evaluate(index)?.ok_or(NullIn::ListElement)?;
                 let index = as_i32(&index)?;
                 if index < 0 {
-                    return Err(QueryError::invalid(format!("Invalid negative list index {index}")));
+                    return Err(ConditionFault::NegativeListIndex { index }.into());
                 }
                 Some(Element::ListIndex(index))
             }
@@ -272,19 +253,14 @@ impl Conditions {
                 values
             }
             OperandExpr::ListValue(expr) => {
-                let list = evaluate(expr)?
-                    .ok_or_else(|| QueryError::invalid("Invalid null list in IN condition"))?;
-                let parts = model::value::elements::elements(&list)
-                    .map_err(|_| QueryError::invalid("Not enough bytes to read a list"))?;
+                let list = evaluate(expr)?.ok_or(NullIn::AlternativesOfCondition)?;
+                let parts = model::value::elements::elements(&list).map_err(|_| ValueFault::ShortList)?;
                 parts.flatten().map(|part| part.map(<[u8]>::to_vec)).collect()
             }
         };
         let needs_value = matches!(self.comparison, Comparison::Contains | Comparison::ContainsKey);
         if needs_value && values.iter().any(Option::is_none) {
-            let symbol = self.comparison.symbol();
-            return Err(QueryError::invalid(format!(
-                "Invalid comparison with null for operator \"{symbol}\""
-            )));
+            return Err(ValueFault::ComparedWithNull { symbol: self.comparison.symbol() }.into());
         }
         Ok(CellCondition {
             column: self.column,

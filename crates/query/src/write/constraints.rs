@@ -5,7 +5,8 @@ use super::build::{Builder, RowTargets, Targets};
 use super::cells::Stamp;
 use super::plan::{AssignmentKind, WriteKind, WritePlan};
 use crate::error::QueryError;
-use model::constraint::{Constraint, null_text};
+use crate::fault::ValueFault;
+use model::constraint::{Constraint, Unsatisfied};
 use model::key::{KIND_ROW, KIND_STATIC};
 use model::row::{CellState, RowView};
 use schema::{Column, Table};
@@ -45,7 +46,7 @@ impl<'a> Builder<'a, '_> {
 
 fn check_value(column: &Column, value: &[u8]) -> Result<(), QueryError> {
     let mut faults = column.checks.iter().map(|check| check.check(&column.name, &column.data_type, value));
-    faults.find_map(Result::err).map_or(Ok(()), |text| Err(QueryError::Invalid(text)))
+    faults.find_map(Result::err).map_or(Ok(()), |fault| Err(ValueFault::Unsatisfied(fault).into()))
 }
 
 /// Judges what the statement writes into one partition, and adds what the store has to look at.
@@ -111,9 +112,11 @@ fn judge(
     let cell = row.and_then(|row| row.cells().find(|cell| cell.column == column.id));
     match cell.map(|cell| cell.state) {
         Some(CellState::Live(value) | CellState::Expiring { value, .. }) => check_value(column, value),
-        Some(_) if plan.kind != WriteKind::Delete => Err(QueryError::Invalid(null_text(&column.name))),
+        Some(_) if plan.kind != WriteKind::Delete => {
+            Err(ValueFault::Unsatisfied(Unsatisfied::Null { column: column.name.to_string() }).into())
+        }
         Some(_) if not_null => {
-            Err(QueryError::Invalid(format!("Column '{}' can not be set to null.", column.name)))
+            Err(ValueFault::Unsatisfied(Unsatisfied::Deleted { column: column.name.to_string() }).into())
         }
         Some(_) => Ok(()),
         None => {

@@ -4,6 +4,7 @@ use super::plan::{JsonSource, WritePlan};
 use crate::context::{Ids, Request};
 use crate::error::QueryError;
 use crate::expr::Evaluated;
+use crate::fault::{NullIn, ValueFault};
 use crate::values::Bound;
 use model::json::{self, JsonValue};
 use model::types::DataType;
@@ -45,28 +46,27 @@ impl Document {
     }
 
     fn read(columns: &[(Arc<str>, DataType)], text: &[u8], now_micros: i64) -> Result<Document, QueryError> {
-        let text = std::str::from_utf8(text)
-            .map_err(|_| QueryError::invalid("Could not decode JSON string as a map: it is not UTF-8"))?;
-        let decode = |why: String| {
-            QueryError::invalid(format!("Could not decode JSON string as a map: {why}. (String was: {text})"))
-        };
+        let text = std::str::from_utf8(text).map_err(|_| ValueFault::JsonNotUtf8)?;
+        let decode = |why: String| ValueFault::JsonMalformed { why, text: text.to_string() };
         let members = match JsonValue::parse(text).map_err(|e| decode(e.to_string()))? {
             JsonValue::Object(members) => members,
             JsonValue::Null => return Err(got_null()),
-            _ => return Err(decode("it is not an object".into())),
+            _ => return Err(ValueFault::JsonNotAnObject { text: text.to_string() }.into()),
         };
         let mut values: Vec<Field> = columns.iter().map(|_| Field::Absent).collect();
         let places: HashMap<&str, usize> = columns.iter().map(|(column, _)| &**column).zip(0..).collect();
         for (name, value) in json::case_folded_keys(&members) {
-            let at = places.get(name.as_str()).copied().ok_or_else(|| {
-                QueryError::invalid(format!("JSON values map contains unrecognized column: {name}"))
-            })?;
+            let at = places
+                .get(name.as_str())
+                .copied()
+                .ok_or_else(|| ValueFault::JsonUnknownColumn { column: name.to_string() })?;
             let (column, data_type) = &columns[at];
             values[at] = match value {
                 JsonValue::Null => Field::Null,
-                value => Field::Value(json::from_json(data_type, value, now_micros / 1000).map_err(|e| {
-                    QueryError::invalid(format!("Error decoding JSON value for {column}: {e}"))
-                })?),
+                value => Field::Value(
+                    json::from_json(data_type, value, now_micros / 1000)
+                        .map_err(|e| ValueFault::JsonValue { column: column.to_string(), why: e })?,
+                ),
             };
         }
         Ok(Document { values })
@@ -88,7 +88,7 @@ impl Document {
 }
 
 fn got_null() -> QueryError {
-    QueryError::invalid("Got null for INSERT JSON values")
+    NullIn::Document.into()
 }
 
 fn text<'v>(

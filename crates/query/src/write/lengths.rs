@@ -3,6 +3,7 @@
 //! They would work here, but who moves to a cluster could not take them along; a server option allows them.
 
 use crate::error::QueryError;
+use crate::fault::KeyFault;
 use crate::key;
 use model::comparable;
 use model::key::KIND_ROW;
@@ -62,8 +63,13 @@ fn check_cell(
     if size <= bytes_max {
         return Ok(());
     }
-    Err(QueryError::invalid(format!(
-        "Cannot index value of size {size} for index {} on {}.{}({}) (maximum allowed size={bytes_max})",
-        index.name, table.keyspace, table.name, column.name
-    )))
+    Err(KeyFault::NotIndexable {
+        bytes: size,
+        bytes_max,
+        index: index.name.to_string(),
+        keyspace: table.keyspace.to_string(),
+        table: table.name.to_string(),
+        column: column.name.to_string(),
+    }
+    .into())
 }

@@ -4,6 +4,7 @@ use super::build::{RowTargets, Targets};
 use super::plan::WritePlan;
 use crate::context::Limits;
 use crate::error::QueryError;
+use crate::fault::WriteFault;
 use crate::restrict::{COMBINATIONS_MAX, check_combinations};
 use std::cell::Cell;
 use store::{DeferredOp, Mutation};
@@ -80,10 +81,7 @@ impl Room {
         let count = mutation.deferred.iter().filter(|deferred| on_list(&deferred.op)).count();
         let count = self.list_operations.get() + count;
         if count > LIST_OPERATIONS_MAX {
-            return Err(QueryError::invalid(format!(
-                "The request has {count} operations on lists by index or value, at most {LIST_OPERATIONS_MAX} are \
-                 possible: each reads the list before it writes. Write the whole list, or use a map"
-            )));
+            return Err(WriteFault::TooManyListOperations { count, most: LIST_OPERATIONS_MAX }.into());
         }
         self.list_operations.set(count);
         Ok(())
@@ -96,10 +94,7 @@ impl Room {
 }
 
 fn too_many_bytes() -> QueryError {
-    QueryError::invalid(format!(
-        "The statement writes more than {WRITTEN_BYTES_MAX} bytes, which is the limit. Write fewer rows or smaller \
-         values at a time"
-    ))
+    WriteFault::TooLarge { bytes_max: WRITTEN_BYTES_MAX }.into()
 }
 
 /// The bytes of values that wait for the current ones.

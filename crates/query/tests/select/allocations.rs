@@ -21,6 +21,8 @@ struct Prepared {
 }
 
 impl Store for Prepared {
+    type Prompt = store::NoPrompt;
+
     async fn read(&self, read: &Read, sink: &mut dyn Sink) -> Result<ReadOutcome, StoreError> {
         sink.partition(&self.key);
         let behind = read.after.as_ref().and_then(|after| after.clustering.as_ref());

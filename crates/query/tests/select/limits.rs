@@ -5,6 +5,7 @@ use crate::pausing::{data, plan, run};
 use model::deletion::Deletion;
 use model::key::PartitionKey;
 use model::types::DataType;
+use query::fault::ReadFault;
 use query::{QueryError, Values};
 use store::{Mutation, StoreError, TableId};
 
@@ -42,8 +43,7 @@ fn an_unpaged_result_has_a_bound() {
     let mut context = context(&store, Values::NONE);
     context.limits.page_bytes_max = 2;
     let refused = run(&plan, &context).unwrap_err();
-    let text = "The result is larger than 64 bytes; set a page size to read it in pages, or a LIMIT";
-    assert_eq!(refused, QueryError::Invalid(text.into()));
+    assert_eq!(refused, ReadFault::ResultTooLarge { bytes_max: 64 }.into());
 }
 
 #[test]

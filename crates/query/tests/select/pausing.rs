@@ -71,6 +71,8 @@ impl Sink for Counter<'_> {
 }
 
 impl Store for Pausing {
+    type Prompt = store::NoPrompt;
+
     async fn read(&self, read: &Read, sink: &mut dyn Sink) -> Result<ReadOutcome, StoreError> {
         let left = if self.entries == 0 { u32::MAX } else { self.entries };
         let mut counter = Counter { sink, left, key: None, paused: None };

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Whether a failed call may succeed later although nobody repairs the disk: there was no room, no quota, no
-/// descriptor or no memory, or a signal came. Whoever gets such an error has changed nothing that it cannot do again; a
+/// descriptor or no memory, or a signal came. A caller that gets such an error has changed nothing that it cannot do again; a
 /// failed `sync_data` is the exception, whatever its error.
 pub fn may_pass(error: &io::Error) -> bool {
     use io::ErrorKind::{Interrupted, OutOfMemory, QuotaExceeded, StorageFull};

@@ -74,6 +74,7 @@ pub(super) fn alter(
                 false => set_retention(&mut table, properties)?,
             }
             check_counter_ttl(&table)?;
+            bucketing::check_limit(&table)?;
         }
     }
     tenant::adopt(keyspace, &mut table)?;
@@ -113,8 +114,8 @@ fn rebucket(
         )));
     }
     match bucketing::begin(table, properties, next_id)? {
-        Some(next_id) => Ok(next_id),
-        None => set_retention(table, properties).map(|()| next_id),
+        Some(next_id) if table.rebucketing().is_some() => Ok(next_id),
+        next => set_retention(table, properties).map(|()| next.unwrap_or(next_id)),
     }
 }
 

@@ -47,14 +47,14 @@ pub(super) fn create(
     let (bucketed, bucketing) = bucketing::adopt(new)?;
     let new = &*bucketed;
     options.bucketing = bucketing;
-    if let Some(plan) = options.bucketing.as_mut().filter(|plan| plan.time.is_some()) {
-        plan.record = next_id;
-        next_id += 1;
+    if let Some(plan) = &mut options.bucketing {
+        next_id = plan.number(next_id);
     }
     let options = options.checked()?;
     let uuid = table_uuid(catalogue, &new.properties, id, setting)?;
     let mut table = build(new, id, uuid, options)?;
     constraint::check_table(&table)?;
+    bucketing::check_limit(&table)?;
     tenant::adopt(keyspace, &mut table)?;
     match &new.foreign {
         None => check_name(&new.keyspace, &new.name)?,

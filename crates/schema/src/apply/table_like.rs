@@ -56,9 +56,8 @@ pub(super) fn create(
     // Where the rows of the source have been, or are going, means nothing to a table without rows.
     (table.options.rebucketing, table.options.former) = (None, Vec::new());
     // Which buckets there are is recorded for each table by itself.
-    if let Some(plan) = table.options.bucketing.as_mut().filter(|plan| plan.time.is_some()) {
-        plan.record = next_id;
-        next_id += 1;
+    if let Some(plan) = &mut table.options.bucketing {
+        next_id = plan.number(next_id);
     }
     if like.with_indexes {
         for index in &source.indexes {

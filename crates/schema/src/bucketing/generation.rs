@@ -4,7 +4,7 @@
 //! step while a job fills it; then one change of the catalogue makes it the table. Earlier ones are remembered by id and plan, so
 //! that paging states of theirs can go on.
 
-use super::{Bucketing, read};
+use super::{Bucketing, Spill, read};
 use crate::change::{NewColumn, NewTable};
 use crate::column::{Column, ColumnKind};
 use crate::error::SchemaError;
@@ -44,8 +44,8 @@ pub struct Former {
 impl Rebucketing {
     /// Every id of the store that it takes.
     pub fn ids(&self) -> impl Iterator<Item = u32> {
-        let record = self.plan.as_ref().map(|plan| plan.record).filter(|record| *record != 0);
-        [self.id].into_iter().chain(record).chain(self.indexes.iter().map(|(_, then)| *then))
+        let beside = self.plan.iter().flat_map(Bucketing::ids);
+        [self.id].into_iter().chain(beside).chain(self.indexes.iter().map(|(_, then)| *then))
     }
 }
 
@@ -114,20 +114,23 @@ pub(crate) fn begin(
     let (names, plan) = planned(table, properties)?;
     let plan = kept_retention(table, properties, plan)?;
     let same_names = table.bucket_columns().iter().map(|column| &*column.name).eq(names.iter().map(|n| &**n));
-    if same_names && shape(plan.as_ref()) == shape(table.bucketing()) {
-        return Ok(None);
-    }
     let mut next_id = next_id;
+    let spill = |plan: Option<&Bucketing>| plan.and_then(|plan| plan.spill.clone());
+    let (spill_now, spill_then) = (spill(table.bucketing()), spill(plan.as_ref()));
+    let moves_none = is_same_spilling(spill_now.as_ref(), spill_then.as_ref());
+    if same_names && moves_none && shape(plan.as_ref()) == shape(table.bucketing()) {
+        return Ok(respilled(table, plan, &mut next_id).then_some(next_id));
+    }
     let mut fresh = || {
         next_id += 1;
         next_id - 1
     };
     let id = fresh();
-    let plan = plan.map(|plan| match plan.time {
-        Some(_) => Bucketing { record: fresh(), ..plan },
-        None => plan,
-    });
     let indexes = table.indexes.iter().map(|index| (index.id, fresh())).collect();
+    let mut plan = plan;
+    if let Some(plan) = &mut plan {
+        next_id = plan.number(next_id);
+    }
     let first = table.next_column_id;
     let columns: Vec<(String, u32)> = names.into_iter().zip(first..).collect();
     table.next_column_id += columns.len() as u32;
@@ -183,9 +186,35 @@ fn kept_retention(
     }
 }
 
-/// A plan without the id of its record and without its retention.
+/// A plan without its retention, its spilling and the ids of the store.
 fn shape(plan: Option<&Bucketing>) -> Option<Bucketing> {
-    plan.map(|plan| Bucketing { record: 0, retention_seconds: None, ..plan.clone() })
+    plan.map(|plan| Bucketing { record: 0, spill: None, retention_seconds: None, ..plan.clone() })
+}
+
+/// A plan that differs in its spilling alone. That it begins, or begins at another size, moves no row. Other finer buckets, or none,
+/// would: rows that are in finer buckets have to move then.
+fn is_same_spilling(now: Option<&Spill>, then: Option<&Spill>) -> bool {
+    match (now, then) {
+        (None, _) => true,
+        (Some(now), Some(then)) => now.every == then.every,
+        (Some(_), None) => false,
+    }
+}
+
+/// Lets the table spill from now on as its new plan says; whether that changes anything.
+fn respilled(table: &mut Table, plan: Option<Bucketing>, next_id: &mut u32) -> bool {
+    let (Some(plan), Some(now)) = (plan, &mut table.options.bucketing) else { return false };
+    let Some(mut spill) = plan.spill else { return false };
+    spill.points = match &now.spill {
+        Some(known) => known.points,
+        None => {
+            *next_id += 1;
+            *next_id - 1
+        }
+    };
+    let changed = now.spill.as_ref() != Some(&spill);
+    now.spill = Some(spill);
+    changed
 }
 
 /// Refuses what has to wait until the rows of a table have moved.

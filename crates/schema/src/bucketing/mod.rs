@@ -7,6 +7,7 @@
 mod every;
 mod generation;
 mod read;
+mod spill;
 #[cfg(test)]
 mod tests;
 
@@ -14,6 +15,8 @@ pub use every::Every;
 pub use generation::{Former, Rebucketing};
 pub(crate) use generation::{begin, check_under_way, refuse_under_way};
 pub(crate) use read::{adopt, refuse_on_view, retention, static_in_buckets};
+pub use spill::Spill;
+pub(crate) use spill::check_limit;
 
 use crate::column::Column;
 use crate::table::Table;
@@ -38,6 +41,9 @@ pub struct Bucketing {
     pub hash: Option<HashBuckets>,
     /// The table in which the store records which time buckets each entity has; 0 without time buckets.
     pub record: u32,
+    /// How a time bucket that has grown too large goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spill: Option<Spill>,
     /// Rows of time buckets that ended longer ago than this are not there any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retention_seconds: Option<u64>,
@@ -60,6 +66,25 @@ pub struct HashBuckets {
 }
 
 impl Bucketing {
+    /// Gives the tables that the store keeps beside the plan's own their ids, from this one on; the next free id.
+    pub(crate) fn number(&mut self, mut next_id: u32) -> u32 {
+        let mut fresh = || {
+            next_id += 1;
+            next_id - 1
+        };
+        self.record = if self.time.is_some() { fresh() } else { 0 };
+        if let Some(spill) = &mut self.spill {
+            spill.points = fresh();
+        }
+        next_id
+    }
+
+    /// The ids of the tables that the store keeps beside the plan's own.
+    pub fn ids(&self) -> impl Iterator<Item = u32> {
+        let points = self.spill.as_ref().map(|spill| spill.points);
+        [self.record].into_iter().chain(points).filter(|id| *id != 0)
+    }
+
     /// How many columns of the partition key are buckets.
     pub fn columns(&self) -> usize {
         usize::from(self.time.is_some()) + usize::from(self.hash.is_some())
@@ -85,6 +110,9 @@ impl Bucketing {
         let places = self.time.iter().map(|time| time.by).chain(self.hash.iter().map(|hash| hash.by));
         if self.columns() == 0 || places.max().is_none_or(|at| at >= table.clustering.len()) {
             return Err("the bucketing plan names columns that are not there".into());
+        }
+        if self.spill.is_some() && self.time.as_ref().is_none_or(|time| time.by != 0) {
+            return Err("only buckets of a leading time column spill".into());
         }
         if table.partition_key.len() <= self.columns() || table.has_statics() {
             return Err("the bucketing plan does not fit the table".into());
@@ -159,6 +187,10 @@ impl Table {
         if let Some(hash) = &plan.hash {
             parts.push(format!("{}={}", if plan.time.is_some() { "hash" } else { "by" }, name(hash.by)));
             parts.push(format!("into={}", hash.into));
+        }
+        if let Some(spill) = &plan.spill {
+            parts.push(format!("spill={}", spill.every));
+            parts.extend(spill.at.map(|bytes| format!("at={bytes}")));
         }
         let first = self.bucket_columns().first().map_or("", |column| &*column.name);
         if first != read::COLUMN {

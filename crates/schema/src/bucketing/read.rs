@@ -1,6 +1,6 @@
 //! From the properties of CREATE TABLE to a plan: which columns, whether they can be, and the bucket columns themselves.
 
-use super::{Bucketing, EXTENSION, Every, HASH_BUCKETS_MAX, HashBuckets, TimeBuckets, is_time};
+use super::{Bucketing, EXTENSION, Every, HASH_BUCKETS_MAX, HashBuckets, TimeBuckets, is_time, spill};
 use crate::change::{NewColumn, NewTable};
 use crate::error::SchemaError;
 use crate::properties::Properties;
@@ -11,8 +11,9 @@ use std::collections::BTreeMap;
 /// What the bucket column is called unless the plan says otherwise.
 pub const COLUMN: &str = "bucket";
 
-const FORMS: &str = "use {'by': 'event_time', 'every': '1d'} for time buckets, {'by': 'task_id', 'into': 16} for hash buckets, or \
-     {'by': 'event_time', 'every': '1d', 'hash': 'task_id', 'into': 16} for both";
+const FORMS: &str = "use {'by': 'event_time', 'every': '1d'} for time buckets, {'by': 'task_id', 'into': 16} for hash buckets, \
+     {'by': 'event_time', 'every': '1d', 'hash': 'task_id', 'into': 16} for both; time buckets that grow too large go on in finer \
+     ones with 'spill': '1h', 'at': '50MB'";
 
 /// The table with its bucket columns in the partition key, and its plan; unchanged if it has none. The record of buckets has no
 /// id yet.
@@ -65,13 +66,7 @@ fn wrong(text: &str) -> SchemaError {
 }
 
 fn plan(new: &NewTable, map: &BTreeMap<String, String>) -> Result<Bucketing, SchemaError> {
-    const KNOWN: [&str; 6] = ["by", "every", "hash", "into", "column", "retention"];
-    if map.contains_key("spill") || map.contains_key("at") {
-        return Err(SchemaError::config(
-            "bucketing: 'spill' (finer buckets for a partition that has grown too large) is not there yet; choose an 'every' \
-             that keeps the largest entity small enough",
-        ));
-    }
+    const KNOWN: [&str; 8] = ["by", "every", "spill", "at", "hash", "into", "column", "retention"];
     if let Some(unknown) = map.keys().find(|key| !KNOWN.contains(&key.as_str())) {
         return Err(wrong(&format!("'{unknown}' is unknown")));
     }
@@ -115,7 +110,8 @@ fn plan(new: &NewTable, map: &BTreeMap<String, String>) -> Result<Bucketing, Sch
     if time.is_none() && hash.is_none() {
         return Err(wrong("'every' or 'into' is missing"));
     }
-    Ok(Bucketing { time, hash, record: 0, retention_seconds: None })
+    let spill = spill::read(map, time.as_ref(), spill::first_name(&new.clustering))?;
+    Ok(Bucketing { time, hash, record: 0, spill, retention_seconds: None })
 }
 
 /// The place of a column among the clustering columns.

@@ -13,10 +13,12 @@ pub struct LimitPlan {
     pub warn_rows: u64,
     /// Whether writes that add to a full partition are refused.
     pub refuse: bool,
+    /// Whether a time bucket at its limit goes on in finer ones.
+    pub spill: bool,
 }
 
 const NAMES: [&str; 4] = ["action", "bytes", "rows", "warn"];
-const USAGE: &str = "use partition_limit = {'bytes': '100MB', 'rows': 1000000, 'warn': 0.8, 'action': 'warn' | 'refuse'}, with \
+const USAGE: &str = "use partition_limit = {'bytes': '100MB', 'rows': 1000000, 'warn': 0.8, 'action': 'warn' | 'refuse' | 'spill'}, with \
                      'bytes', 'rows' or both";
 
 fn wrong(text: impl std::fmt::Display) -> SchemaError {
@@ -57,11 +59,7 @@ pub(super) fn normalise(asked: &BTreeMap<String, String>) -> Result<BTreeMap<Str
         )));
     }
     match stored.get("action").map(String::as_str) {
-        None | Some("warn" | "refuse") => Ok(stored),
-        Some("spill") => Err(wrong(
-            "The action 'spill' of the 'partition_limit' option is not there yet: declare WITH bucketing when the table is \
-             created, or let the limit refuse",
-        )),
+        None | Some("warn" | "refuse" | "spill") => Ok(stored),
         Some(other) => {
             Err(wrong(format_args!("Invalid value '{other}' for 'action' of the 'partition_limit' option")))
         }
@@ -76,8 +74,9 @@ pub(super) fn plan(stored: &BTreeMap<String, String>) -> Option<LimitPlan> {
     let rows = stored.get("rows").and_then(|text| text.parse().ok()).unwrap_or(u64::MAX);
     let share = stored.get("warn").and_then(|text| share(text)).unwrap_or(0.8);
     let part = |limit: u64| if limit == u64::MAX { limit } else { ((limit as f64 * share) as u64).max(1) };
-    let refuse = stored.get("action").is_some_and(|action| action == "refuse");
-    Some(LimitPlan { bytes, rows, warn_bytes: part(bytes), warn_rows: part(rows), refuse })
+    let acts = |wanted: &str| stored.get("action").is_some_and(|action| action == wanted);
+    let (refuse, spill) = (acts("refuse"), acts("spill"));
+    Some(LimitPlan { bytes, rows, warn_bytes: part(bytes), warn_rows: part(rows), refuse, spill })
 }
 
 fn share(text: &str) -> Option<f64> {
@@ -85,7 +84,7 @@ fn share(text: &str) -> Option<f64> {
 }
 
 /// `100MB`, `64 KiB`, `1GB` or a plain number of bytes.
-pub(super) fn bytes(text: &str) -> Option<u64> {
+pub fn bytes(text: &str) -> Option<u64> {
     let at = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(at);
     let factor: u64 = match unit.trim().to_ascii_lowercase().as_str() {
@@ -126,11 +125,14 @@ mod tests {
             warn_bytes: 1_200_000,
             warn_rows: u64::MAX,
             refuse: true,
+            spill: false,
         };
         assert_eq!(plan(&stored), Some(expected));
         let stored = normalise(&map(&[("rows", "10"), ("warn", "0.5")])).unwrap();
         let found = plan(&stored).unwrap();
         assert_eq!((found.rows, found.warn_rows, found.bytes, found.refuse), (10, 5, u64::MAX, false));
+        let stored = normalise(&map(&[("rows", "10"), ("action", "spill")])).unwrap();
+        assert!(plan(&stored).is_some_and(|found| found.spill && !found.refuse));
         assert_eq!(plan(&normalise(&map(&[])).unwrap()), None);
         for wrong in [
             &[("size", "1")][..],
@@ -141,7 +143,6 @@ mod tests {
             &[("rows", "-1")],
             &[("rows", "1"), ("warn", "1.5")],
             &[("rows", "1"), ("warn", "NaN")],
-            &[("rows", "1"), ("action", "spill")],
             &[("rows", "1"), ("action", "shout")],
         ] {
             let error = normalise(&map(wrong)).unwrap_err().to_string();

@@ -14,6 +14,7 @@ mod tests;
 pub use compaction::CompactionPlan;
 pub use compression::CompressionPlan;
 pub use limit::LimitPlan;
+pub use limit::bytes as size_in_bytes;
 pub use number::java_double;
 pub(crate) use parse::{patterns, review};
 pub use tenant::{TenantLimit, TenantLimits};

@@ -9,9 +9,10 @@ mod pool;
 pub use pool::{Asker, Pool};
 
 use crate::shard::Shard;
+use cql::CqlError;
 use cql::roles::Passwords;
 use cql::session::{Response, Session};
-use query::{Bound, QueryError, Rows};
+use query::{Bound, Rows};
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -79,26 +80,26 @@ fn matches(password: &[u8], hash: &str) -> bool {
 pub struct Bcrypt(pub Pool);
 
 impl Passwords for Bcrypt {
-    fn hash(&self, password: String) -> Pin<Box<dyn Future<Output = Result<String, QueryError>>>> {
+    fn hash(&self, password: String) -> Pin<Box<dyn Future<Output = Result<String, CqlError>>>> {
         Box::pin(hash(self.0.clone(), password.into_bytes()))
     }
 }
 
 /// The bcrypt hash of a password, made off the shard's thread.
-async fn hash(pool: Pool, password: Vec<u8>) -> Result<String, QueryError> {
+async fn hash(pool: Pool, password: Vec<u8>) -> Result<String, CqlError> {
     let hashed = pool.run(Asker::KNOWN, move || bcrypt::hash_with_result(password, COST)).await;
     match hashed {
         // Cassandra reads no newer form than 2a; the bits are the same.
         Some(Ok(parts)) => Ok(parts.format_for_version(bcrypt::Version::TwoA)),
         Some(Err(_)) => {
-            Err(QueryError::invalid("The password cannot be hashed; choose another without NUL characters"))
+            Err(CqlError::invalid("The password cannot be hashed; choose another without NUL characters"))
         }
-        None => Err(QueryError::Overloaded("Too many passwords wait to be checked; try again later".into())),
+        None => Err(CqlError::Overloaded("Too many passwords wait to be checked; try again later".into())),
     }
 }
 
 /// A role that has a password.
-async fn lookup(shard: &Rc<Shard>, user: &str) -> Result<Option<Stored>, QueryError> {
+async fn lookup(shard: &Rc<Shard>, user: &str) -> Result<Option<Stored>, CqlError> {
     let text = "SELECT salted_hash, can_login, is_superuser FROM system_auth.roles WHERE role = ?";
     let Some(rows) = run(shard, text, &[Bound::Value(user.as_bytes())]).await? else { return Ok(None) };
     let first = rows.values().next().and_then(|row| {
@@ -110,7 +111,7 @@ async fn lookup(shard: &Rc<Shard>, user: &str) -> Result<Option<Stored>, QueryEr
 }
 
 /// Creates the default superuser if there is no role at all; warns while its password is the one everybody knows.
-pub async fn bootstrap(shard: &Rc<Shard>) -> Result<(), QueryError> {
+pub async fn bootstrap(shard: &Rc<Shard>) -> Result<(), CqlError> {
     if !shard.authentication() {
         return Ok(());
     }
@@ -140,7 +141,7 @@ async fn warn_of_default_password(shard: Rc<Shard>) {
 }
 
 /// Runs a statement as the server itself.
-pub async fn run(shard: &Rc<Shard>, text: &str, values: &[Bound<'_>]) -> Result<Option<Rows>, QueryError> {
+pub async fn run(shard: &Rc<Shard>, text: &str, values: &[Bound<'_>]) -> Result<Option<Rows>, CqlError> {
     let session = Session::default();
     let prepared = shard.dialect.prepare(&session, None, text)?;
     let request = query::Request::new(query::Values(values), shard.ids.now_micros());

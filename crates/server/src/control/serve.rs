@@ -22,7 +22,7 @@ const SNAPSHOTS_MAX: usize = 4;
 /// After a failed accept.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
-/// Makes the folder and the socket. Whoever calls it holds the lock of the data folder, so whatever lies there was
+/// Makes the folder and the socket. The caller holds the lock of the data folder, so whatever lies there was
 /// left by a server that is gone.
 pub fn bind(data: &Path) -> io::Result<UnixListener> {
     let folder = data.join(FOLDER);

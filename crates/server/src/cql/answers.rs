@@ -7,7 +7,7 @@
 //! Guarantees: what reads of one shard hold for answers stays below the budget (a row that is larger than its room comes on
 //! top). One connection cannot take all the room. Does not count the answers to writes, nor buffers of a fixed size.
 
-use query::QueryError;
+use cql::CqlError;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -99,12 +99,12 @@ impl Answers {
     }
 
     /// Room for a small answer.
-    pub async fn small(&self, quota: &Quota) -> Result<Room, QueryError> {
+    pub async fn small(&self, quota: &Quota) -> Result<Room, CqlError> {
         self.room(SMALL_BYTES, &quota.small, &self.small, 1).await
     }
 
     /// Room for an answer of this size.
-    pub async fn large(&self, quota: &Quota, bytes: usize) -> Result<Room, QueryError> {
+    pub async fn large(&self, quota: &Quota, bytes: usize) -> Result<Room, CqlError> {
         self.room(bytes, &quota.large, &self.large, self.units(bytes)).await
     }
 
@@ -119,7 +119,7 @@ impl Answers {
         mine: &Arc<Semaphore>,
         ours: &Places,
         units: u32,
-    ) -> Result<Room, QueryError> {
+    ) -> Result<Room, CqlError> {
         let wait = async {
             let mine = mine.clone().acquire_owned().await.ok()?;
             let ours = ours.free.clone().acquire_many_owned(units).await.ok()?;
@@ -128,7 +128,7 @@ impl Answers {
         tokio::time::timeout(self.patience, wait).await.ok().flatten().ok_or_else(|| {
             let text = "Answers that clients have not taken fill the memory for answers; take them, ask for \
                         smaller pages or fewer at once, or try again later";
-            QueryError::Overloaded(text.into())
+            CqlError::Overloaded(text.into())
         })
     }
 
@@ -171,7 +171,7 @@ mod tests {
         answers.patience = Duration::from_millis(20);
         let (slow, other) = (Quota::default(), Quota::default());
         let held = answers.large(&slow, 256 << 20).await.unwrap();
-        assert!(matches!(answers.large(&other, 8 << 20).await, Err(QueryError::Overloaded(_))));
+        assert!(matches!(answers.large(&other, 8 << 20).await, Err(CqlError::Overloaded(_))));
         assert!(answers.small(&other).await.is_ok());
         drop(held);
         assert!(answers.large(&other, 8 << 20).await.is_ok());

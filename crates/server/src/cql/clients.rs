@@ -141,6 +141,10 @@ impl Live for LiveTables {
         self.0.engine.table_sizes()
     }
 
+    fn partition_bytes(&self) -> u64 {
+        self.0.config.partition_bytes.unwrap_or(u64::MAX)
+    }
+
     fn heat_map(&self) -> Vec<Slot> {
         self.0.engine.heat_map()
     }

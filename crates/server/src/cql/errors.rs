@@ -3,8 +3,8 @@
 //! Cassandra's class for every kind of failure; texts keep Cassandra's sentence first. Nothing about
 //! paths or other tenants reaches a client: stored damage is logged and answered in general words.
 
+use cql::CqlError;
 use cql_wire::{Acknowledgements, Consistency, ErrorKind, ErrorMessage, WriteType};
-use query::QueryError;
 use store::StoreError;
 
 /// What was going on when it failed; some kinds carry it.
@@ -21,23 +21,23 @@ impl Attempt {
     }
 }
 
-pub fn error_message(error: &QueryError, attempt: Attempt) -> ErrorMessage {
+pub fn error_message(error: &CqlError, attempt: Attempt) -> ErrorMessage {
     let kind = match error {
-        QueryError::Syntax(_) => ErrorKind::Syntax,
-        QueryError::Invalid(_) => ErrorKind::Invalid,
-        QueryError::Config(_) => ErrorKind::Config,
-        QueryError::Unauthorized(_) => ErrorKind::Unauthorized,
-        QueryError::Protocol(_) => ErrorKind::Protocol,
-        QueryError::Overloaded(_) => ErrorKind::Overloaded,
-        QueryError::AlreadyExists { keyspace, table, .. } => {
+        CqlError::Syntax(_) => ErrorKind::Syntax,
+        CqlError::Invalid(_) => ErrorKind::Invalid,
+        CqlError::Config(_) => ErrorKind::Config,
+        CqlError::Unauthorized(_) => ErrorKind::Unauthorized,
+        CqlError::Protocol(_) => ErrorKind::Protocol,
+        CqlError::Overloaded(_) => ErrorKind::Overloaded,
+        CqlError::AlreadyExists { keyspace, table, .. } => {
             ErrorKind::AlreadyExists { keyspace: keyspace.clone(), table: table.clone() }
         }
-        QueryError::FunctionFailure { keyspace, function, arguments, .. } => ErrorKind::FunctionFailure {
+        CqlError::FunctionFailure { keyspace, function, arguments, .. } => ErrorKind::FunctionFailure {
             keyspace: keyspace.clone(),
             function: function.clone(),
             argument_types: arguments.clone(),
         },
-        QueryError::Store(error) => return store_error(error, attempt),
+        CqlError::Store(error) => return store_error(error, attempt),
     };
     ErrorMessage::new(kind, error.to_string())
 }
@@ -54,7 +54,9 @@ fn store_error(error: &StoreError, attempt: Attempt) -> ErrorMessage {
         ErrorMessage::new(kind, message)
     };
     match error {
-        StoreError::Invalid(text) => ErrorMessage::new(ErrorKind::Invalid, text.clone()),
+        StoreError::Refused(_) => {
+            ErrorMessage::new(ErrorKind::Invalid, CqlError::from(error.clone()).to_string())
+        }
         StoreError::Overloaded(what) => ErrorMessage::new(
             ErrorKind::Overloaded,
             format!("The server is overloaded ({what}); try again later"),
@@ -70,12 +72,23 @@ fn store_error(error: &StoreError, attempt: Attempt) -> ErrorMessage {
         StoreError::UnknownTable(_) => {
             ErrorMessage::new(ErrorKind::Invalid, "The table was dropped meanwhile")
         }
+        StoreError::Unknown => unknown(attempt),
         StoreError::Closed => ErrorMessage::new(ErrorKind::Overloaded, "The server is shutting down"),
         StoreError::Corrupt { .. } | StoreError::Io { .. } => {
             tracing::error!(%error, "a request met damaged or unreadable data");
             failed("Stored data could not be read; see the server's log for the file".into())
         }
     }
+}
+
+/// A timeout: drivers and applications know that such a write may have happened.
+fn unknown(attempt: Attempt) -> ErrorMessage {
+    let acknowledgements = Acknowledgements { consistency: attempt.consistency, received: 0, required: 1 };
+    let kind = match attempt.write {
+        Some(write_type) => ErrorKind::WriteTimeout { acknowledgements, write_type, contentions: 0 },
+        None => ErrorKind::ReadTimeout { acknowledgements, data_present: false },
+    };
+    ErrorMessage::new(kind, "Operation timed out - received only 0 responses.")
 }
 
 #[cfg(test)]
@@ -85,21 +98,22 @@ mod tests {
     #[test]
     fn every_failure_has_its_class() {
         let attempt = Attempt { consistency: Consistency::One, write: Some(WriteType::Simple) };
-        let store = |e| QueryError::Store(e);
-        let cases: Vec<(QueryError, i32)> = vec![
-            (QueryError::Syntax("s".into()), 0x2000),
-            (QueryError::Invalid("s".into()), 0x2200),
-            (QueryError::Config("s".into()), 0x2300),
-            (QueryError::Unauthorized("s".into()), 0x2100),
-            (QueryError::Protocol("s".into()), 0x000A),
-            (QueryError::Overloaded("s".into()), 0x1001),
+        let store = |e| CqlError::Store(e);
+        let cases: Vec<(CqlError, i32)> = vec![
+            (CqlError::Syntax("s".into()), 0x2000),
+            (CqlError::Invalid("s".into()), 0x2200),
+            (CqlError::Config("s".into()), 0x2300),
+            (CqlError::Unauthorized("s".into()), 0x2100),
+            (CqlError::Protocol("s".into()), 0x000A),
+            (CqlError::Overloaded("s".into()), 0x1001),
             (
-                QueryError::AlreadyExists { keyspace: "k".into(), table: "t".into(), message: "m".into() },
+                CqlError::AlreadyExists { keyspace: "k".into(), table: "t".into(), message: "m".into() },
                 0x2400,
             ),
             (store(StoreError::TooManyTombstones { scanned: 2, limit: 1 }), 0x1500),
             (store(StoreError::ReadOnly { reason: "full".into() }), 0x1500),
             (store(StoreError::UnknownTable(store::TableId(1))), 0x2200),
+            (store(StoreError::Unknown), 0x1100),
             (store(StoreError::Closed), 0x1001),
             (store(StoreError::Io { context: "x".into() }), 0x1500),
         ];
@@ -114,9 +128,9 @@ mod tests {
     #[test]
     fn paths_do_not_reach_clients() {
         let file = "/secret/path".to_string();
-        let error = QueryError::Store(StoreError::Corrupt { file, offset: 1, what: "x".into() });
+        let error = CqlError::Store(StoreError::Corrupt { file, offset: 1, what: "x".into() });
         assert!(!error_message(&error, Attempt::read(Consistency::One)).message.contains("secret"));
-        let error = QueryError::Store(StoreError::ReadOnly { reason: "/secret/path/log: no space".into() });
+        let error = CqlError::Store(StoreError::ReadOnly { reason: "/secret/path/log: no space".into() });
         let write = Attempt { consistency: Consistency::One, write: Some(WriteType::Simple) };
         assert!(!error_message(&error, write).message.contains("secret"));
     }

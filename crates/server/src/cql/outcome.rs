@@ -9,10 +9,10 @@ use super::statements::Statement;
 use crate::audit::{Category, Entry, Outcome, Rules, cut};
 use crate::seldom::shown;
 use crate::shard::Shard;
+use cql::CqlError;
 use cql::prepared::{Plan, Prepared};
 use cql::roles::{RolePlan, without_secrets, without_values};
 use cql::session::Answer;
-use query::QueryError;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -116,7 +116,7 @@ pub fn unbound(shard: &Shard, peer: &Peer, text: &str, failure: &Failure) {
         return;
     }
     // A text that is no statement may hold a password anywhere.
-    let is_statement = !matches!(failure, Failure::Query(QueryError::Syntax(_), _));
+    let is_statement = !matches!(failure, Failure::Query(CqlError::Syntax(_), _));
     let shown = if is_statement { without_secrets(text) } else { without_values(text) };
     entry.statement = Some(shown.into_owned());
     if !is_statement && let Outcome::Refused { message, .. } = &mut entry.outcome {

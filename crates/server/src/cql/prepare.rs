@@ -3,9 +3,9 @@
 use super::answers::Answers;
 use super::statements::{Source, Statement};
 use crate::shard::Shard;
+use cql::CqlError;
 use cql::prepared::Prepared;
 use cql::session::Session;
-use query::QueryError;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -34,10 +34,10 @@ impl Shard {
         session: &Session,
         keyspace: Option<&str>,
         text: &str,
-    ) -> Result<Rc<Statement>, QueryError> {
+    ) -> Result<Rc<Statement>, CqlError> {
         let bytes_max = self.shared.config.limits.statement_text_bytes_max;
         if text.len() > bytes_max {
-            return Err(QueryError::invalid(format!(
+            return Err(CqlError::invalid(format!(
                 "The text of the statement has {} bytes, the limit is {bytes_max} (--statement-text-kib-max). Bind values \
                  instead of writing them out, or send several statements",
                 text.len()
@@ -56,7 +56,7 @@ impl Shard {
         session: &Session,
         keyspace: Option<&str>,
         text: &str,
-    ) -> Result<Prepared, QueryError> {
+    ) -> Result<Prepared, CqlError> {
         let scope = self.dialect.scope(session, keyspace)?;
         let text: Arc<str> = text.into();
         rt::aside(move || scope.prepare(&text)).await
@@ -80,7 +80,7 @@ impl Shard {
         session: &Session,
         keyspace: Option<&str>,
         text: &str,
-    ) -> Result<Rc<Statement>, QueryError> {
+    ) -> Result<Rc<Statement>, CqlError> {
         let statement = self.parse(session, keyspace, text).await?;
         let id = statement.prepared.id;
         let keyspace = statement.prepared.keyspace.clone();

@@ -17,6 +17,7 @@ fn caller(shard: &Shard) -> Caller<'static> {
 /// What must be done before the first request.
 pub async fn tidy(shard: &Rc<Shard>) {
     shard.dynamo.remove_unfinished(&caller(shard)).await;
+    shard.dynamo.recall_transfers(&caller(shard)).await;
 }
 
 /// Fills indexes when there are new ones, and those that were not filled when the server ended.

@@ -237,6 +237,7 @@ impl Connection {
         };
         tokio::time::timeout(WRITE_TIMEOUT, write).await??;
         self.shard.metrics().bytes_written.add(bytes as u64);
+        self.shard.dynamo.take_back(reply.body);
         if self.out.capacity() > BUFFER_BYTES_FREE {
             self.out = Vec::new();
         }

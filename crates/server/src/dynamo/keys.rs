@@ -1,9 +1,11 @@
 //! Access keys: who signs requests. A key belongs to a role; its secret is kept in `system_auth.access_keys`, because a signature can
-//! only be checked by who knows the secret. Whoever may read that table may sign as anybody in it.
+//! only be checked by somebody who knows the secret. A role that may read that table may sign as anybody in it.
 
 use super::head::Head;
 use super::signature;
 use crate::shard::Shard;
+use cql::CqlError;
+use dynamo::run::store_error;
 use dynamo::{ApiError, ErrorName};
 use query::Bound;
 use ring::rand::{SecureRandom, SystemRandom};
@@ -59,7 +61,7 @@ async fn find(shard: &Rc<Shard>, id: &str, now_micros: i64) -> Result<Option<Key
     }
     let text = "SELECT role, secret FROM system_auth.access_keys WHERE access_key = ?";
     let answer = crate::auth::run(shard, text, &[Bound::Value(id.as_bytes())]).await;
-    let rows = answer.map_err(dynamo::run::query_error)?;
+    let rows = answer.map_err(unreadable)?;
     let mut found = rows.as_ref().and_then(|rows| {
         let row = rows.values().next()?;
         let text = |nth: usize| String::from_utf8(row.get(nth).copied().flatten()?.to_vec()).ok();
@@ -68,7 +70,7 @@ async fn find(shard: &Rc<Shard>, id: &str, now_micros: i64) -> Result<Option<Key
     if let Some((role, _)) = &found {
         let text = "SELECT can_login FROM system_auth.roles WHERE role = ?";
         let rows = crate::auth::run(shard, text, &[Bound::Value(role.as_bytes())]).await;
-        let rows = rows.map_err(dynamo::run::query_error)?;
+        let rows = rows.map_err(unreadable)?;
         let can_login = rows
             .as_ref()
             .and_then(|rows| rows.values().next()?.first().copied().flatten().map(<[u8]>::to_vec));
@@ -164,4 +166,19 @@ fn random_text(length: usize, letters: &[u8]) -> Result<String, String> {
     let mut bytes = vec![0u8; length];
     SystemRandom::new().fill(&mut bytes).map_err(|_| "no randomness can be had")?;
     Ok(bytes.iter().map(|byte| char::from(letters[usize::from(*byte) % letters.len()])).collect())
+}
+
+/// Roles and their keys are in tables of CQL; what reading them meets is told in the words of this API.
+pub fn unreadable(error: CqlError) -> ApiError {
+    match error {
+        CqlError::Store(error) => store_error(error),
+        CqlError::Overloaded(text) => ApiError::new(ErrorName::Throttling, text),
+        CqlError::Unauthorized(text) => ApiError::new(ErrorName::AccessDenied, text),
+        CqlError::Syntax(text)
+        | CqlError::Invalid(text)
+        | CqlError::Config(text)
+        | CqlError::Protocol(text)
+        | CqlError::AlreadyExists { message: text, .. }
+        | CqlError::FunctionFailure { message: text, .. } => ApiError::new(ErrorName::InternalServer, text),
+    }
 }

@@ -135,7 +135,7 @@ async fn serve(
         None => None,
         Some(role) => {
             let grants = shard.dialect.grants(role, now_micros).await;
-            Some(grants.map_err(dynamo::run::query_error)?)
+            Some(grants.map_err(super::keys::unreadable)?)
         }
     };
     let host = head.text("host").unwrap_or_default();

@@ -48,15 +48,21 @@ pub fn parts<'h>(head: &Head<'h>) -> Result<Parts<'h>, ApiError> {
         return Err(refuse(ErrorName::MissingAuthenticationToken, "Request is missing Authentication Token"));
     };
     let (_, rest) = header.split_once(' ').unwrap_or((header, ""));
-    let part = |name: &str| {
-        rest.split(',').find_map(|part| {
-            let (found, value) = part.trim().split_once('=')?;
-            (found == name && !value.is_empty()).then_some(value)
-        })
-    };
+    let (mut credential, mut signature, mut signed_headers) = (None, None, None);
+    for part in rest.split(',') {
+        let Some((name, value)) = part.trim_ascii().split_once('=') else { continue };
+        let place = match name {
+            "Credential" => &mut credential,
+            "Signature" => &mut signature,
+            "SignedHeaders" => &mut signed_headers,
+            _ => continue,
+        };
+        // The first that says something counts.
+        if place.is_none() && !value.is_empty() {
+            *place = Some(value);
+        }
+    }
     let time = head.text("x-amz-date").or_else(|| head.text("date"));
-    let (credential, signature, signed_headers) =
-        (part("Credential"), part("Signature"), part("SignedHeaders"));
     let mut missing = String::new();
     for (value, name) in
         [(credential, "Credential"), (signature, "Signature"), (signed_headers, "SignedHeaders")]

@@ -7,6 +7,7 @@
 use crate::cql::errors::{Attempt, error_message};
 use crate::cql::wire_type::column_specs;
 use cluster::Topology;
+use cql::CqlError;
 use cql::prepared::Prepared;
 use cql::session::{Dialect, Response as Outcome, Session};
 use cql::system::{NodeInfo, SystemTables};
@@ -16,7 +17,7 @@ use cql_wire::{
 };
 use database::ids::ShardIds;
 use model::token::murmur3;
-use query::{Bound, QueryError, Values};
+use query::{Bound, Values};
 use rt::{Clock, SystemClock};
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
@@ -59,7 +60,7 @@ impl Local {
         Ok(Local { dialect, ids })
     }
 
-    fn prepared(&self, text: &str) -> Result<Prepared, QueryError> {
+    fn prepared(&self, text: &str) -> Result<Prepared, CqlError> {
         let session = Session { keyspace: Some(KEYSPACE.into()), role: None };
         self.dialect.prepare(&session, None, text)
     }
@@ -112,12 +113,12 @@ impl Local {
     }
 }
 
-fn worded(error: QueryError) -> ErrorMessage {
+fn worded(error: CqlError) -> ErrorMessage {
     error_message(&error, Attempt::read(cql_wire::Consistency::One))
 }
 
 /// Values in the order of the markers, by name where they have names.
-fn bind<'a>(prepared: &Prepared, params: &QueryParams<'a>) -> Result<Vec<Bound<'a>>, QueryError> {
+fn bind<'a>(prepared: &Prepared, params: &QueryParams<'a>) -> Result<Vec<Bound<'a>>, CqlError> {
     let bound = |value: Value<'a>| match value {
         Value::Null => Bound::Null,
         Value::Unset => Bound::Unset,
@@ -131,7 +132,7 @@ fn bind<'a>(prepared: &Prepared, params: &QueryParams<'a>) -> Result<Vec<Bound<'
     };
     values
         .filter(|values| values.len() == prepared.markers.len())
-        .ok_or_else(|| QueryError::invalid("Invalid amount of bind variables"))
+        .ok_or_else(|| CqlError::invalid("Invalid amount of bind variables"))
 }
 
 /// The same for every start of a front end at this address, and another for every other.

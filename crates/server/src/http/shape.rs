@@ -39,6 +39,7 @@ pub fn render(out: &mut String, shared: &Shared) {
         catalogue: &catalogue,
         traffic: &traffic,
         sizes: &sizes,
+        partition_bytes: shared.config.partition_bytes.unwrap_or(u64::MAX),
         now_micros: SystemClock.micros(),
     };
     patterns(out, &evidence);

@@ -77,6 +77,36 @@ fn the_ledger_names_partitions_sizes_and_limits() {
 }
 
 #[test]
+fn the_server_warns_of_large_partitions_of_tables_that_say_nothing() {
+    let bench = Bench::start(|config| (config.shards, config.partition_bytes) = (2, Some(20_000)));
+    let mut client = with_table(&bench, "review = 'off'");
+    let value = "v".repeat(1000);
+    let mut write = |a: &str, c: usize| {
+        let reply = client.run(&format!("INSERT INTO k.t (a, b, c, v) VALUES ('{a}', 1, {c}, '{value}')"));
+        reply.warnings.iter().any(|text| {
+            text.contains("Partition large:1 of k.t holds") && text.contains("limit is 20000 bytes")
+        })
+    };
+    assert!((0..15).all(|c| !write("large", c)), "it is not large yet");
+    let deadline = Instant::now() + PATIENCE;
+    // It is known within about a second.
+    for c in 15.. {
+        if write("large", c.min(40)) {
+            break;
+        }
+        assert!(Instant::now() < deadline);
+    }
+    assert!(!write("small", 1));
+    let shown = client.rows("SELECT limit_bytes, status FROM system_views.partition_sizes WHERE keyspace_name = 'k' AND table_name = 't'");
+    assert_eq!(shown.cells[0].as_deref(), Some(&20_000i64.to_be_bytes()[..]));
+    assert_eq!(shown.cells[1].as_deref(), Some(&b"breached"[..]));
+    // A limit of its own takes its place.
+    client.run("ALTER TABLE k.t WITH partition_limit = {'bytes': '1GB'}");
+    let reply = client.run("INSERT INTO k.t (a, b, c, v) VALUES ('large', 1, 1, 'v')");
+    assert!(reply.warnings.is_empty(), "{:?}", reply.warnings);
+}
+
+#[test]
 fn the_sixth_copy_of_a_table_is_warned_of() {
     let bench = Bench::start(|_| {});
     let mut client = Client::connect(&bench);

@@ -7,8 +7,7 @@
 use crate::buckets::BucketsConfig;
 use crate::commit::{CasOutcome, CheckedPartition, Commit, ConditionalCommit, CurrentRow};
 use crate::condition::{RowCheck, RowPosition};
-use crate::constraint::check_rows;
-use crate::deferred::Deferred;
+use crate::constraint::Violation;
 use crate::error::StoreError;
 use crate::groups::GroupsConfig;
 use crate::index::{self, IndexConfig};
@@ -17,15 +16,16 @@ use crate::mutation::Mutation;
 use crate::read::{Flow, Partitions, Read, ReadEnd, ReadOutcome, Sink};
 use crate::transaction::{Decide, Horizon, Moment, Stamped, Transaction};
 use crate::view::{BaseRow, ViewConfig};
-use crate::{Store, TableConfig, TableId};
+use crate::{NoPrompt, Promises, Store, TableConfig, TableId};
 use model::deletion::Deletion;
 use model::key::{KIND_PARTITION_DELETION, KIND_RANGE, KIND_STATIC, PartitionKey};
 use model::merge::RowMerger;
-use model::row::{RowView, RowWriter};
+use model::row::RowView;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+mod operations;
 #[cfg(test)]
 mod tests;
 mod totals;
@@ -81,11 +81,13 @@ impl NaiveStore {
         for check in checks {
             let row = live(&check.position);
             let views = (row.as_deref(), static_row.as_deref());
-            holds &= check.holds(
-                views.0.and_then(RowView::from_payload),
-                views.1.and_then(RowView::from_payload),
-                now_seconds,
-            )?;
+            // The first check that fails decides; what those behind it compare is not looked at.
+            holds = holds
+                && check.holds(
+                    views.0.and_then(RowView::from_payload),
+                    views.1.and_then(RowView::from_payload),
+                    now_seconds,
+                )?;
             rows.push(CurrentRow { position: check.position.clone(), row });
         }
         Ok(CheckedPartition { holds, key: key.clone(), static_row, rows })
@@ -102,58 +104,53 @@ impl NaiveStore {
     /// Applies one mutation, with what it does to the indexes of its table; operations that need the current value are
     /// resolved first.
     pub fn apply(&self, mutation: &Mutation, now_seconds: u32) -> Result<(), StoreError> {
+        self.apply_all(std::slice::from_ref(mutation), now_seconds)
+    }
+
+    /// All of them or none. Of several wrong statements the first one is told, whichever partitions they are on.
+    fn apply_all(&self, mutations: &[Mutation], now_seconds: u32) -> Result<(), StoreError> {
         // Totals may refuse a commit when its rows are there already.
-        let kept = self.is_totalled(mutation.table).then(|| self.tables.borrow().clone());
-        let outcome = self.apply_all(mutation, now_seconds);
+        let totalled = mutations.iter().any(|mutation| self.is_totalled(mutation.table));
+        let kept = totalled.then(|| self.tables.borrow().clone());
+        let outcome = self.apply_each(mutations, now_seconds);
         if let (Err(_), Some(kept)) = (&outcome, kept) {
             *self.tables.borrow_mut() = kept;
         }
         outcome
     }
 
-    fn apply_all(&self, mutation: &Mutation, now_seconds: u32) -> Result<(), StoreError> {
-        let mut mutation = mutation.clone();
+    fn apply_each(&self, mutations: &[Mutation], now_seconds: u32) -> Result<(), StoreError> {
         let mut resolved = Vec::new();
-        let (checks, operations): (Vec<Deferred>, Vec<Deferred>) =
-            std::mem::take(&mut mutation.deferred).into_iter().partition(Deferred::is_check);
-        for deferred in operations {
-            let mut out = RowWriter::new();
-            let current = self.current(mutation.table, &mutation.key, &deferred.position, now_seconds);
-            let current = current.as_deref().and_then(RowView::from_payload);
-            deferred.resolve(current, now_seconds, &mut out)?;
-            if !out.is_empty() {
-                resolved.push((deferred.position, out.view().to_payload()));
+        let mut refused: Option<Violation> = None;
+        for mutation in operations::together(mutations) {
+            match self.resolve(mutation, now_seconds) {
+                Ok(mutation) => resolved.push(mutation),
+                Err(new) if refused.as_ref().is_some_and(|earlier| earlier.statement <= new.statement) => {}
+                Err(new) => refused = Some(new),
             }
         }
-        for (position, payload) in &resolved {
-            let Some(row) = RowView::from_payload(payload) else { continue };
-            match position {
-                RowPosition::Static => mutation.static_row(row),
-                RowPosition::Row(clustering) => mutation.row(clustering, row),
-            }
+        match refused {
+            Some(refused) => Err(refused.error),
+            None => resolved.iter().try_for_each(|mutation| self.apply_resolved(mutation, now_seconds)),
         }
-        let before: BTreeMap<RowPosition, Vec<u8>> = checks
-            .iter()
-            .filter_map(|check| {
-                let row = self.current(mutation.table, &mutation.key, &check.position, now_seconds)?;
-                Some((check.position.clone(), row))
-            })
-            .collect();
-        let view = |position: &RowPosition| before.get(position).and_then(|row| RowView::from_payload(row));
-        check_rows(&mutation, &checks, view, now_seconds).map_err(|violation| violation.error)?;
+    }
+
+    fn apply_resolved(&self, mutation: &Mutation, now_seconds: u32) -> Result<(), StoreError> {
         if let Some(mirror) = self.tables.borrow().get(&mutation.table).and_then(|t| t.mirror.as_ref()) {
-            mirror.check(&mutation)?;
+            mirror.check(mutation)?;
         }
-        let mut entries = self.index_delta(&mutation, now_seconds);
-        entries.extend(self.bucket_entry(&mutation));
-        let before = self.base_rows(&mutation);
-        std::iter::once(&mutation).chain(&entries).try_for_each(|mutation| self.put(mutation))?;
-        let copies = self.mirror_delta(&mutation, &before)?;
-        let views = self.view_delta(&mutation, &before, now_seconds);
+        let mut entries = self.index_delta(mutation, now_seconds);
+        entries.extend(self.bucket_entry(mutation));
+        let before = self.base_rows(mutation);
+        std::iter::once(mutation).chain(&entries).try_for_each(|mutation| self.put(mutation))?;
+        let copies = self.mirror_delta(mutation, &before)?;
+        let views = self.view_delta(mutation, &before, now_seconds);
         copies.iter().try_for_each(|mutation| self.put(mutation))?;
         // Members have totals of their own, which are made of all that a group's partition gets.
-        together(views).iter().try_for_each(|mutation| self.apply(mutation, now_seconds))?;
-        self.total(&mutation, &before, now_seconds)
+        operations::together(&views)
+            .iter()
+            .try_for_each(|mutation| self.apply_resolved(mutation, now_seconds))?;
+        self.total(mutation, &before, now_seconds)
     }
 
     /// The entry of a bucket, with every write of it.
@@ -258,7 +255,13 @@ impl NaiveStore {
     }
 
     /// The merged image of one row, live or not.
-    fn current(&self, table: TableId, key: &PartitionKey, at: &RowPosition, now: u32) -> Option<Vec<u8>> {
+    pub(crate) fn current(
+        &self,
+        table: TableId,
+        key: &PartitionKey,
+        at: &RowPosition,
+        now: u32,
+    ) -> Option<Vec<u8>> {
         let tables = self.tables.borrow();
         let partition = tables.get(&table)?.partitions.get(key)?;
         let stored = match at {
@@ -290,18 +293,6 @@ impl NaiveStore {
         }
         Ok(ReadOutcome { end: ReadEnd::Complete, tombstones })
     }
-}
-
-/// One mutation per partition.
-fn together(mutations: Vec<Mutation>) -> Vec<Mutation> {
-    let mut by_partition: BTreeMap<(TableId, PartitionKey), Mutation> = BTreeMap::new();
-    for mutation in mutations {
-        match by_partition.get_mut(&(mutation.table, mutation.key.clone())) {
-            Some(known) => known.extend(mutation),
-            None => drop(by_partition.insert((mutation.table, mutation.key.clone()), mutation)),
-        }
-    }
-    by_partition.into_values().collect()
 }
 
 fn wanted(read: &Read, key: &PartitionKey) -> bool {
@@ -414,14 +405,24 @@ fn merged(old: Option<&[u8]>, new: &[u8]) -> Vec<u8> {
 }
 
 impl Store for NaiveStore {
+    type Prompt = NoPrompt;
+
+    fn promises(&self) -> Promises {
+        Promises {
+            transactions: true,
+            exclusive_work: true,
+            mirrors: true,
+            exact_limits: false,
+            answers: true,
+        }
+    }
+
     async fn read(&self, read: &Read, sink: &mut dyn Sink) -> Result<ReadOutcome, StoreError> {
         self.read_now(read, sink)
     }
 
     async fn commit(&self, commit: Commit) -> Result<(), StoreError> {
-        let (members, others): (Vec<Mutation>, Vec<Mutation>) =
-            commit.mutations.into_iter().partition(|m| self.has_groups(m.table));
-        others.iter().chain(&together(members)).try_for_each(|m| self.apply(m, commit.now_seconds))
+        self.apply_all(&commit.mutations, commit.now_seconds)
     }
 
     async fn commit_if(&self, mut commit: ConditionalCommit) -> Result<CasOutcome, StoreError> {
@@ -436,8 +437,8 @@ impl Store for NaiveStore {
             *self.last_ballot.borrow_mut() = ballot;
             for mutation in &mut commit.mutations {
                 mutation.shift_timestamps(ballot - commit.provisional_timestamp);
-                self.apply(mutation, now)?;
             }
+            self.apply_all(&commit.mutations, now)?;
         }
         let CheckedPartition { key, static_row, rows, .. } = first;
         Ok(CasOutcome { applied, key, static_row, rows, further })
@@ -456,7 +457,7 @@ impl Store for NaiveStore {
         let ballot = *self.last_ballot.borrow() + 1;
         let (outcome, mutations) = decide.decide(&views, Moment { ballot, place: 0, now_seconds })?;
         *self.last_ballot.borrow_mut() = ballot;
-        mutations.iter().try_for_each(|mutation| self.apply(mutation, now_seconds))?;
+        self.apply_all(&mutations, now_seconds)?;
         Ok(outcome)
     }
 
@@ -471,8 +472,8 @@ impl Store for NaiveStore {
         *self.last_ballot.borrow_mut() = ballot;
         for mutation in &mut mutations {
             mutation.shift_timestamps(ballot - stamped.provisional_timestamp);
-            self.apply(mutation, stamped.now_seconds)?;
         }
+        self.apply_all(&mutations, stamped.now_seconds)?;
         Ok(outcome)
     }
 

@@ -3,6 +3,7 @@
 use super::*;
 use crate::read::{Position, Slice};
 use model::deletion::Marker;
+use model::row::RowWriter;
 
 /// Collects what a read delivers as readable lines.
 #[derive(Default)]

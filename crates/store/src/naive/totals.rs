@@ -17,10 +17,6 @@ impl NaiveStore {
         tables.get(&table).is_some_and(|t| t.groups.is_some() || t.views.iter().any(|view| view.is_grouped))
     }
 
-    pub(super) fn has_groups(&self, table: TableId) -> bool {
-        self.tables.borrow().get(&table).is_some_and(|table| table.groups.is_some())
-    }
-
     /// What a mutation of members that was applied does to their totals.
     pub(super) fn total(
         &self,

@@ -3,10 +3,10 @@
 use super::assign::{Assignable, of_types, value_compatible};
 use super::operator::{numbers_like, returns_fit};
 use super::{Binder, literal, term_text};
+use crate::CqlError;
 use crate::bind::types;
 use cql_syntax::ast::{self, ExprKind, NativeType, QualifiedName};
 use model::types::DataType;
-use query::QueryError;
 use query::expr::{Expr, Node};
 use query::function::{self, Argument, Function};
 use query::select::{Aggregate, AggregateKind, Source};
@@ -32,7 +32,7 @@ impl Callee {
 
 impl Binder<'_, '_> {
     /// Binds an expression whose type must come from itself: a selector, or what one is made of.
-    pub fn selector(&mut self, written: &ast::Expr) -> Result<Expr, QueryError> {
+    pub fn selector(&mut self, written: &ast::Expr) -> Result<Expr, CqlError> {
         match &written.kind {
             ExprKind::Column(_)
             | ExprKind::CellInfo { .. }
@@ -48,7 +48,7 @@ impl Binder<'_, '_> {
                 let hinted = types::resolve(self.scope, &self.keyspace(), to)?;
                 if self.test(expr, &hinted) == Assignable::No {
                     let text = term_text(written);
-                    return Err(QueryError::invalid(format!(
+                    return Err(CqlError::invalid(format!(
                         "Cannot assign value {text} to {text} of type {hinted}"
                     )));
                 }
@@ -57,7 +57,7 @@ impl Binder<'_, '_> {
             // What stands in parentheses alone is a tuple of one, whose type nothing tells.
             _ => match self.infer(written) {
                 Some(inferred) => self.bind(written, &inferred, SELECTION),
-                None => Err(QueryError::invalid(format!(
+                None => Err(CqlError::invalid(format!(
                     "Cannot infer type for term {} in selection clause (try using a cast to force a type)",
                     term_text(written)
                 ))),
@@ -86,11 +86,11 @@ impl Binder<'_, '_> {
         written: &ast::Expr,
         expected: &DataType,
         receiver: &str,
-    ) -> Result<Expr, QueryError> {
+    ) -> Result<Expr, CqlError> {
         let bound = self.call(written, Some(expected))?;
         if of_types(expected, &bound.data_type) == Assignable::No {
             let found = &bound.data_type;
-            return Err(QueryError::invalid(match &written.kind {
+            return Err(CqlError::invalid(match &written.kind {
                 ExprKind::Binary { op, .. } => format!(
                     "Type error: cannot assign result of operation {} (type {found}) to {receiver} (type {expected})",
                     op.symbol()
@@ -107,7 +107,7 @@ impl Binder<'_, '_> {
         Ok(bound)
     }
 
-    fn call(&mut self, written: &ast::Expr, expected: Option<&DataType>) -> Result<Expr, QueryError> {
+    fn call(&mut self, written: &ast::Expr, expected: Option<&DataType>) -> Result<Expr, CqlError> {
         match &written.kind {
             ExprKind::CountRows => self.aggregate(AggregateKind::CountRows, &[], DataType::BigInt),
             ExprKind::Function { name, args } => match self.callee(name, args, expected)? {
@@ -147,11 +147,11 @@ impl Binder<'_, '_> {
                 let inner = self.bind(inner, of, &name)?;
                 Ok(call(function, vec![inner]))
             }
-            _ => Err(QueryError::invalid(format!("Unknown function {} called", term_text(written)))),
+            _ => Err(CqlError::invalid(format!("Unknown function {} called", term_text(written)))),
         }
     }
 
-    fn scalar(&mut self, function: Function, args: &[ast::Expr]) -> Result<Expr, QueryError> {
+    fn scalar(&mut self, function: Function, args: &[ast::Expr]) -> Result<Expr, CqlError> {
         let mut bound = Vec::with_capacity(args.len());
         for (i, (arg, data_type)) in args.iter().zip(&function.args).enumerate() {
             bound.push(self.bind(arg, data_type, &self.arg_name(i, &function.name))?);
@@ -174,13 +174,13 @@ impl Binder<'_, '_> {
         kind: AggregateKind,
         args: &[ast::Expr],
         returns: DataType,
-    ) -> Result<Expr, QueryError> {
+    ) -> Result<Expr, CqlError> {
         let Some(row) = &mut self.row else {
-            return Err(QueryError::invalid("Aggregation function are not supported in the where clause"));
+            return Err(CqlError::invalid("Aggregation function are not supported in the where clause"));
         };
         if std::mem::replace(&mut row.in_aggregate, true) {
             let text = "aggregate functions cannot be used as arguments of aggregate functions";
-            return Err(QueryError::invalid(text));
+            return Err(CqlError::invalid(text));
         }
         let argument = match args {
             [] => Ok(None),
@@ -189,7 +189,7 @@ impl Binder<'_, '_> {
                 None => self.selector(arg).map(Some),
             },
         };
-        let Some(row) = &mut self.row else { return Err(QueryError::invalid("no row at hand")) };
+        let Some(row) = &mut self.row else { return Err(CqlError::invalid("no row at hand")) };
         row.in_aggregate = false;
         let argument = argument?;
         let number = row.aggregates.len();
@@ -204,10 +204,10 @@ impl Binder<'_, '_> {
         name: &QualifiedName,
         args: &[ast::Expr],
         expected: Option<&DataType>,
-    ) -> Result<Callee, QueryError> {
+    ) -> Result<Callee, CqlError> {
         let unknown = || match &self.row {
-            Some(_) => QueryError::invalid(format!("Unknown function '{}'", written_name(name))),
-            None => QueryError::invalid(format!("Unknown function {} called", written_name(name))),
+            Some(_) => CqlError::invalid(format!("Unknown function '{}'", written_name(name))),
+            None => CqlError::invalid(format!("Unknown function {} called", written_name(name))),
         };
         if let Some(callee) = self.user_callee(name, args, expected)? {
             return Ok(callee);
@@ -248,7 +248,7 @@ impl Binder<'_, '_> {
     }
 
     /// A vector written out must be as long as the one it is compared with.
-    fn check_dimensions(&self, args: &[ast::Expr]) -> Result<(), QueryError> {
+    fn check_dimensions(&self, args: &[ast::Expr]) -> Result<(), CqlError> {
         let length = |arg: &ast::Expr| match (&arg.kind, self.type_of(arg, None)) {
             (_, Some(DataType::Vector { dimensions, .. })) => Some(dimensions as usize),
             (ExprKind::List(parts), _) => Some(parts.len()),
@@ -257,7 +257,7 @@ impl Binder<'_, '_> {
         let lengths: Vec<usize> = args.iter().filter_map(length).collect();
         match lengths.windows(2).all(|pair| pair[0] == pair[1]) {
             true => Ok(()),
-            false => Err(QueryError::invalid("All arguments must have the same vector dimensions")),
+            false => Err(CqlError::invalid("All arguments must have the same vector dimensions")),
         }
     }
 
@@ -266,11 +266,11 @@ impl Binder<'_, '_> {
         kind: AggregateKind,
         word: &str,
         args: &[ast::Expr],
-    ) -> Result<Callee, QueryError> {
+    ) -> Result<Callee, CqlError> {
         let wanted = usize::from(kind != AggregateKind::CountRows);
         let adds = matches!(kind, AggregateKind::Sum | AggregateKind::Avg);
         if args.len() != wanted && adds {
-            return Err(QueryError::invalid(format!(
+            return Err(CqlError::invalid(format!(
                 "Invalid call to function {word}, none of its type signatures match (known type signatures: {})",
                 number_signatures(kind, word)
             )));
@@ -278,10 +278,10 @@ impl Binder<'_, '_> {
         let any = matches!(kind, AggregateKind::Min | AggregateKind::Max);
         if args.len() != wanted && any {
             let text = format!("Invalid number of arguments for function system.{word}(any)");
-            return Err(QueryError::invalid(text));
+            return Err(CqlError::invalid(text));
         }
         if args.len() != wanted {
-            return Err(QueryError::invalid(format!(
+            return Err(CqlError::invalid(format!(
                 "Invalid number of arguments in call to function system.{word}: {wanted} required but {} provided",
                 args.len()
             )));
@@ -290,13 +290,13 @@ impl Binder<'_, '_> {
         if let (Some(arg), None) = (args.first(), &known) {
             // Binding says what is wrong with the argument, if anything is.
             if self.row.is_some() && adds && matches!(arg.kind, ExprKind::Marker(_) | ExprKind::Null) {
-                return Err(QueryError::invalid(format!(
+                return Err(CqlError::invalid(format!(
                     "Ambiguous call to function {word} (can be matched by following signatures: {}): use type casts to disambiguate",
                     number_signatures(kind, word)
                 )));
             }
             if self.row.is_some() && matches!(arg.kind, ExprKind::Marker(_) | ExprKind::Null) {
-                return Err(QueryError::invalid(format!(
+                return Err(CqlError::invalid(format!(
                     "Cannot infer type of argument {} in call to function system.{word}(any): use type casts to disambiguate",
                     term_text(arg)
                 )));
@@ -310,12 +310,12 @@ impl Binder<'_, '_> {
                 let of = known.as_ref().map(numbers_like).unwrap_or_default();
                 let list: Vec<String> =
                     of.iter().map(|of| format!("system.{word} : ({of}) -> {of}")).collect();
-                Err(QueryError::invalid(format!(
+                Err(CqlError::invalid(format!(
                     "Ambiguous call to function {word} (can be matched by following signatures: {}): use type casts to disambiguate",
                     list.join(", ")
                 )))
             }
-            None => Err(QueryError::invalid(format!(
+            None => Err(CqlError::invalid(format!(
                 "Invalid call to function {word}, none of its type signatures match (known type signatures: {})",
                 number_signatures(kind, word)
             ))),
@@ -328,7 +328,7 @@ impl Binder<'_, '_> {
         mut candidates: Vec<Function>,
         args: &[ast::Expr],
         expected: Option<&DataType>,
-    ) -> Result<Callee, QueryError> {
+    ) -> Result<Callee, CqlError> {
         if candidates.len() == 1
             && let Some(only) = candidates.pop()
         {
@@ -352,25 +352,25 @@ impl Binder<'_, '_> {
         let list =
             |functions: &[Function]| functions.iter().map(|f| f.to_string()).collect::<Vec<_>>().join(", ");
         match fitting.as_slice() {
-            [] => Err(QueryError::invalid(format!(
+            [] => Err(CqlError::invalid(format!(
                 "Invalid call to function {word}, none of its type signatures match (known type signatures: {})",
                 list(&candidates)
             ))),
             [only] => Ok(Callee::Scalar(only.clone())),
-            several => Err(QueryError::invalid(format!(
+            several => Err(CqlError::invalid(format!(
                 "Ambiguous call to function {word} (can be matched by following signatures: {}): use type casts to disambiguate",
                 list(several)
             ))),
         }
     }
 
-    fn check_args(&self, function: &Function, args: &[ast::Expr]) -> Result<(), QueryError> {
+    fn check_args(&self, function: &Function, args: &[ast::Expr]) -> Result<(), CqlError> {
         if args.len() != function.args.len() && function.name.ends_with("json") {
             let text = format!("Invalid number of arguments for function {}(any)", function.name);
-            return Err(QueryError::invalid(text));
+            return Err(CqlError::invalid(text));
         }
         if args.len() != function.args.len() {
-            return Err(QueryError::invalid(format!(
+            return Err(CqlError::invalid(format!(
                 "Invalid number of arguments in call to function {}: {} required but {} provided",
                 function.name,
                 function.args.len(),
@@ -379,7 +379,7 @@ impl Binder<'_, '_> {
         }
         for (i, (arg, data_type)) in args.iter().zip(&function.args).enumerate() {
             if self.test(arg, data_type) == Assignable::No {
-                return Err(QueryError::invalid(format!(
+                return Err(CqlError::invalid(format!(
                     "Type error: {} cannot be passed as argument {i} of function {} of type {data_type}",
                     term_text(arg),
                     function.name
@@ -469,8 +469,8 @@ fn callee_name(written: &ast::Expr) -> String {
     }
 }
 
-fn no_operands(function: &Function) -> QueryError {
-    QueryError::invalid(format!("{} takes other operands", function.name))
+fn no_operands(function: &Function) -> CqlError {
+    CqlError::invalid(format!("{} takes other operands", function.name))
 }
 
 fn number_signatures(kind: AggregateKind, word: &str) -> String {
@@ -483,7 +483,7 @@ fn number_signatures(kind: AggregateKind, word: &str) -> String {
 }
 
 /// A cast from a type whose values have the same bytes, when there is exactly one.
-fn compatible_cast(text: &str, from: &DataType, to: &DataType) -> Result<Function, QueryError> {
+fn compatible_cast(text: &str, from: &DataType, to: &DataType) -> Result<Function, CqlError> {
     let natives = NativeType::ALL.into_iter().map(types::native_type);
     let fitting = natives.filter(|source| source != to && value_compatible(source, from));
     let mut fitting: Vec<Function> =
@@ -494,7 +494,7 @@ fn compatible_cast(text: &str, from: &DataType, to: &DataType) -> Result<Functio
         (_, Some(last)) => {
             fitting.push(last);
             let list: Vec<String> = fitting.iter().map(|f| f.to_string()).collect();
-            Err(QueryError::invalid(format!(
+            Err(CqlError::invalid(format!(
                 "Ambiguous call to function system.cast_as_{to} (can be matched by following signatures: {}): use type casts to disambiguate",
                 list.join(", ")
             )))
@@ -503,12 +503,12 @@ fn compatible_cast(text: &str, from: &DataType, to: &DataType) -> Result<Functio
 }
 
 /// Cassandra has one function per target type; a target without any cast has none to list.
-fn no_such_cast(text: &str, to: &DataType) -> QueryError {
+fn no_such_cast(text: &str, to: &DataType) -> CqlError {
     let natives = NativeType::ALL.into_iter().map(types::native_type);
     let sources = natives.filter(|from| from != to && function::cast_function(from, to).is_some());
     let sources: Vec<String> =
         sources.map(|from| format!("system.cast_as_{to} : ({from}) -> {to}")).collect();
-    QueryError::Invalid(match sources.is_empty() {
+    CqlError::Invalid(match sources.is_empty() {
         true => format!("{text} cannot be cast to {to}"),
         false => format!(
             "Invalid call to function system.cast_as_{to}, none of its type signatures match (known type signatures: {})",

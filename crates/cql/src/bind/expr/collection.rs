@@ -3,10 +3,10 @@
 use super::assign::Assignable;
 use super::call::SELECTION;
 use super::{Binder, term_text};
+use crate::CqlError;
 use cql_syntax::ast::{self, Ident};
 use model::types::DataType;
 use model::value::ITEMS_MAX;
-use query::QueryError;
 use query::expr::{Expr, Node};
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +16,7 @@ impl Binder<'_, '_> {
         parts: &[ast::Expr],
         expected: &DataType,
         receiver: &str,
-    ) -> Result<Expr, QueryError> {
+    ) -> Result<Expr, CqlError> {
         match expected {
             DataType::List { element, .. } => {
                 let parts = self.parts(parts, element, receiver, "list")?;
@@ -25,7 +25,7 @@ impl Binder<'_, '_> {
             }
             DataType::Vector { element, dimensions } => {
                 if parts.len() != *dimensions as usize {
-                    return Err(QueryError::invalid(format!(
+                    return Err(CqlError::invalid(format!(
                         "Invalid vector literal for {receiver} of type {expected}; \
                          expected {dimensions} elements, but given {}",
                         parts.len()
@@ -43,7 +43,7 @@ impl Binder<'_, '_> {
         parts: &[ast::Expr],
         expected: &DataType,
         receiver: &str,
-    ) -> Result<Expr, QueryError> {
+    ) -> Result<Expr, CqlError> {
         match expected {
             // The grammar cannot tell an empty map from an empty set.
             DataType::Map { .. } if parts.is_empty() => {
@@ -64,7 +64,7 @@ impl Binder<'_, '_> {
         element: &DataType,
         receiver: &str,
         kind: &str,
-    ) -> Result<Vec<Expr>, QueryError> {
+    ) -> Result<Vec<Expr>, CqlError> {
         check_items(parts.len(), kind)?;
         let refusal = |part: &ast::Expr| {
             let value = term_text(part);
@@ -83,11 +83,11 @@ impl Binder<'_, '_> {
     }
 
     /// Outside of SELECT lists, what stands in the literal of a collection is known when it is prepared.
-    fn must_be_known(&self, parts: &[Expr], receiver: &str, kind: &str) -> Result<(), QueryError> {
+    fn must_be_known(&self, parts: &[Expr], receiver: &str, kind: &str) -> Result<(), CqlError> {
         if self.row.is_some() || !parts.iter().any(Expr::has_marker) {
             return Ok(());
         }
-        Err(QueryError::invalid(format!(
+        Err(CqlError::invalid(format!(
             "Invalid {kind} literal for {receiver}: bind variables are not supported inside collection literals"
         )))
     }
@@ -97,7 +97,7 @@ impl Binder<'_, '_> {
         entries: &[(ast::Expr, ast::Expr)],
         expected: &DataType,
         receiver: &str,
-    ) -> Result<Expr, QueryError> {
+    ) -> Result<Expr, CqlError> {
         let DataType::Map { key: key_type, value: value_type, .. } = expected else {
             return Err(wrong("map", receiver, expected));
         };
@@ -127,7 +127,7 @@ impl Binder<'_, '_> {
         fields: &[(Ident, ast::Expr)],
         expected: &DataType,
         receiver: &str,
-    ) -> Result<Expr, QueryError> {
+    ) -> Result<Expr, CqlError> {
         if let (DataType::Map { .. }, true) = (expected, self.row.is_some()) {
             // In a SELECT clause `{a: 1}` may be a map whose keys are columns.
             let key = |name: &Ident| ast::Expr::new(ast::ExprKind::Column(name.clone()));
@@ -139,7 +139,7 @@ impl Binder<'_, '_> {
         };
         let known: HashSet<&str> = udt.fields.iter().map(|field| &*field.name).collect();
         if let Some((unknown, _)) = fields.iter().find(|(name, _)| !known.contains(name.as_str())) {
-            return Err(QueryError::invalid(format!(
+            return Err(CqlError::invalid(format!(
                 "Unknown field '{}' in value of user defined type {}",
                 unknown.as_str(),
                 udt.name
@@ -173,7 +173,7 @@ impl Binder<'_, '_> {
         parts: &[ast::Expr],
         expected: &DataType,
         receiver: &str,
-    ) -> Result<Expr, QueryError> {
+    ) -> Result<Expr, CqlError> {
         let components: Vec<DataType> = match (expected, parts) {
             (DataType::Tuple(components), _) => components.to_vec(),
             // One part in parentheses is just that part where no tuple is wanted.
@@ -191,7 +191,7 @@ impl Binder<'_, '_> {
             })?;
         }
         if parts.len() > components.len() {
-            return Err(QueryError::invalid(format!(
+            return Err(CqlError::invalid(format!(
                 "Invalid tuple literal for {receiver}: too many elements. Type {expected} expects {} but got {}",
                 components.len(),
                 parts.len()
@@ -212,22 +212,22 @@ impl Binder<'_, '_> {
         written: &ast::Expr,
         expected: &DataType,
         refusal: impl FnOnce() -> String,
-    ) -> Result<(), QueryError> {
+    ) -> Result<(), CqlError> {
         if let Some(place) = self.misplaced_list(written, expected) {
             return Err(no_place_for_list(place));
         }
         match self.test(written, expected) {
-            Assignable::No => Err(QueryError::invalid(refusal())),
+            Assignable::No => Err(CqlError::invalid(refusal())),
             _ => Ok(()),
         }
     }
 }
 
-fn check_items(count: usize, kind: &str) -> Result<(), QueryError> {
+fn check_items(count: usize, kind: &str) -> Result<(), CqlError> {
     if count <= ITEMS_MAX {
         return Ok(());
     }
-    Err(QueryError::invalid(format!(
+    Err(CqlError::invalid(format!(
         "Guardrail items_per_collection violated: a {kind} has {count} items, this exceeds fail threshold of {ITEMS_MAX}. \
          Add the items in several statements"
     )))
@@ -238,10 +238,10 @@ fn part_name(part: &str, receiver: &str) -> String {
     if receiver == SELECTION { SELECTION.into() } else { format!("{part}({receiver})") }
 }
 
-fn no_place_for_list(expected: &DataType) -> QueryError {
-    QueryError::invalid(format!("Unexpected receiver type '{expected}'; only list and vector are expected"))
+fn no_place_for_list(expected: &DataType) -> CqlError {
+    CqlError::invalid(format!("Unexpected receiver type '{expected}'; only list and vector are expected"))
 }
 
-fn wrong(kind: &str, receiver: &str, expected: &DataType) -> QueryError {
-    QueryError::invalid(format!("Invalid {kind} literal for {receiver} of type {expected}"))
+fn wrong(kind: &str, receiver: &str, expected: &DataType) -> CqlError {
+    CqlError::invalid(format!("Invalid {kind} literal for {receiver} of type {expected}"))
 }

@@ -1,13 +1,13 @@
 //! Constants -> wire bytes of the type they stand for.
 
 use super::assign::Assignable;
+use crate::CqlError;
 use cql_syntax::ast::Literal;
 use model::literal::{
     Assignability, ConstantKind, assignability, constant_to_wire, preferred_type, text_to_wire,
 };
 use model::types::DataType;
 use model::value::encode_fields;
-use query::QueryError;
 
 fn kind(literal: &Literal) -> ConstantKind {
     match literal {
@@ -42,14 +42,14 @@ pub fn is_now(literal: &Literal, expected: &DataType) -> bool {
 }
 
 /// The wire bytes of a constant.
-pub fn encode(literal: &Literal, expected: &DataType, receiver: &str) -> Result<Vec<u8>, QueryError> {
+pub fn encode(literal: &Literal, expected: &DataType, receiver: &str) -> Result<Vec<u8>, CqlError> {
     if let DataType::Tuple(components) = expected
         && !matches!(literal, Literal::Blob(_))
     {
         return encode_tuple(literal.text(), components, expected);
     }
     constant_to_wire(kind(literal), literal.text(), receiver, expected, 0)
-        .map_err(|error| QueryError::invalid(error.to_string()))
+        .map_err(|error| CqlError::invalid(error.to_string()))
 }
 
 /// The components of a tuple in one text. A colon that belongs to a component is written `\:`.
@@ -80,13 +80,13 @@ fn field_to_wire(component: &DataType, text: &str) -> Result<Vec<u8>, model::val
 }
 
 /// A constant for a tuple: components in one text, with colons between them; `@` is null.
-fn encode_tuple(text: &str, components: &[DataType], expected: &DataType) -> Result<Vec<u8>, QueryError> {
+fn encode_tuple(text: &str, components: &[DataType], expected: &DataType) -> Result<Vec<u8>, CqlError> {
     if text.is_empty() {
         return Ok(Vec::new());
     }
     let parts = split_fields(text);
     if parts.len() > components.len() {
-        return Err(QueryError::invalid(format!(
+        return Err(CqlError::invalid(format!(
             "Invalid tuple literal: too many elements. Type {expected} expects {} but got {}",
             components.len(),
             parts.len()
@@ -98,7 +98,7 @@ fn encode_tuple(text: &str, components: &[DataType], expected: &DataType) -> Res
             "@" => None,
             part => Some(
                 field_to_wire(component, &unescaped(part))
-                    .map_err(|error| QueryError::invalid(error.to_string()))?,
+                    .map_err(|error| CqlError::invalid(error.to_string()))?,
             ),
         });
     }

@@ -9,7 +9,7 @@ use model::types::DataType;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
-/// An expression by its place in memory: the tree stays where it is while it is bound. Whoever binds an expression that lives
+/// An expression by its place in memory: the tree stays where it is while it is bound. A caller that binds an expression that lives
 /// shorter than the binder puts the memo aside meanwhile.
 type Place = usize;
 

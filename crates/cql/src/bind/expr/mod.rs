@@ -21,9 +21,9 @@ use self::memo::Memo;
 use super::Scope;
 use super::markers::Markers;
 use super::types;
+use crate::CqlError;
 use cql_syntax::ast::{self, ExprKind};
 use model::types::DataType;
-use query::QueryError;
 use query::expr::{Expr, Node};
 use query::function::{Function, candidates};
 use schema::Table;
@@ -45,7 +45,7 @@ pub fn bind_term(
     expected: &DataType,
     receiver: &str,
     markers: &mut Markers,
-) -> Result<Expr, QueryError> {
+) -> Result<Expr, CqlError> {
     Binder::new(scope, markers, None, None).bind(written, expected, receiver)
 }
 
@@ -95,7 +95,7 @@ impl Binder<'_, '_> {
         written: &ast::Expr,
         expected: &DataType,
         receiver: &str,
-    ) -> Result<Expr, QueryError> {
+    ) -> Result<Expr, CqlError> {
         match &written.kind {
             ExprKind::Null => Ok(Expr::null(expected.clone())),
             ExprKind::Marker(marker) => {
@@ -116,10 +116,10 @@ impl Binder<'_, '_> {
                 let hinted = types::resolve(self.scope, &self.keyspace(), to)?;
                 if self.test(expr, &hinted) == Assignable::No {
                     let (value, to) = (term_text(expr), types::text_of(to));
-                    return Err(QueryError::invalid(format!("Cannot cast value {value} to type {to}")));
+                    return Err(CqlError::invalid(format!("Cannot cast value {value} to type {to}")));
                 }
                 if assign::of_types(expected, &hinted) == Assignable::No {
-                    return Err(QueryError::invalid(format!(
+                    return Err(CqlError::invalid(format!(
                         "Cannot assign value {} to {receiver} of type {expected}",
                         term_text(written)
                     )));

@@ -5,11 +5,11 @@
 
 use super::assign::{Assignable, of_types, value_compatible};
 use super::{Binder, term_text};
+use crate::CqlError;
 use crate::bind::types;
 use cql_syntax::ast::{self, BinaryOp, ExprKind, NativeType};
 use model::arithmetic::{self, Operator};
 use model::types::DataType;
-use query::QueryError;
 use query::function::{self, Function};
 
 /// What may stand on the left of an operator, numbers first.
@@ -58,7 +58,7 @@ impl Binder<'_, '_> {
         left: &ast::Expr,
         right: &ast::Expr,
         expected: Option<&DataType>,
-    ) -> Result<Function, QueryError> {
+    ) -> Result<Function, CqlError> {
         self.check_inner(left)?;
         self.check_inner(right)?;
         let wanted = self.wanted(expected);
@@ -82,7 +82,7 @@ impl Binder<'_, '_> {
         }
         let (symbol, left_text, right_text) = (op.symbol(), term_text(left), term_text(right));
         match loose.as_slice() {
-            [] => Err(QueryError::invalid(format!(
+            [] => Err(CqlError::invalid(format!(
                 "the '{symbol}' operation is not supported between {left_text} and {right_text}"
             ))),
             [(a, b)] => made(op, a, b),
@@ -90,7 +90,7 @@ impl Binder<'_, '_> {
                 let marked = [left, right].iter().any(|e| matches!(e.kind, ExprKind::Marker(_)));
                 match wanted.filter(|wanted| !marked && loose.contains(&(wanted, wanted))) {
                     Some(wanted) => made(op, wanted, wanted),
-                    None => Err(QueryError::invalid(format!(
+                    None => Err(CqlError::invalid(format!(
                         "Ambiguous '{symbol}' operation with args {left_text} and {right_text}: use type hint to \
                          disambiguate, example '(int) ?'"
                     ))),
@@ -104,7 +104,7 @@ impl Binder<'_, '_> {
         &self,
         operand: &ast::Expr,
         expected: Option<&DataType>,
-    ) -> Result<Function, QueryError> {
+    ) -> Result<Function, CqlError> {
         self.check_inner(operand)?;
         let wanted = self.wanted(expected);
         let mut loose = Vec::new();
@@ -118,7 +118,7 @@ impl Binder<'_, '_> {
         match loose.as_slice() {
             [] => Err(no_negation()),
             [number] => negated(number),
-            _ => Err(QueryError::invalid("Ambiguous negation: use type casts to disambiguate")),
+            _ => Err(CqlError::invalid("Ambiguous negation: use type casts to disambiguate")),
         }
     }
 
@@ -128,7 +128,7 @@ impl Binder<'_, '_> {
         operand: &ast::Expr,
         to: &DataType,
         expected: Option<&DataType>,
-    ) -> Result<Function, QueryError> {
+    ) -> Result<Function, CqlError> {
         let sources = NativeType::ALL.into_iter().map(types::native_type).filter(|from| from != to);
         let known: Vec<Function> = sources.filter_map(|from| function::cast_function(&from, to)).collect();
         let mut loose = Vec::new();
@@ -143,14 +143,14 @@ impl Binder<'_, '_> {
         }
         match loose.as_slice() {
             [] if known.is_empty() => {
-                Err(QueryError::invalid(format!("{} cannot be cast to {to}", term_text(operand))))
+                Err(CqlError::invalid(format!("{} cannot be cast to {to}", term_text(operand))))
             }
-            [] => Err(QueryError::invalid(format!(
+            [] => Err(CqlError::invalid(format!(
                 "Invalid call to function system.cast_as_{to}, none of its type signatures match (known type signatures: {})",
                 signatures(known.iter())
             ))),
             [only] => Ok((*only).clone()),
-            several => Err(QueryError::invalid(format!(
+            several => Err(CqlError::invalid(format!(
                 "Ambiguous call to function system.cast_as_{to} (can be matched by following signatures: {}): use type casts \
                  to disambiguate",
                 signatures(several.iter().copied())
@@ -159,7 +159,7 @@ impl Binder<'_, '_> {
     }
 
     /// What is wrong inside an operand or argument of a selection: it goes before what is wrong with the whole.
-    pub(super) fn check_inner(&self, written: &ast::Expr) -> Result<(), QueryError> {
+    pub(super) fn check_inner(&self, written: &ast::Expr) -> Result<(), CqlError> {
         if self.row.is_none() || self.type_of(written, None).is_some() {
             return Ok(());
         }
@@ -175,12 +175,12 @@ impl Binder<'_, '_> {
     }
 }
 
-fn made(op: BinaryOp, left: &DataType, right: &DataType) -> Result<Function, QueryError> {
+fn made(op: BinaryOp, left: &DataType, right: &DataType) -> Result<Function, CqlError> {
     function::operator_function(operator(op), left, right)
-        .ok_or_else(|| QueryError::invalid(format!("there is no {left} {} {right}", op.symbol())))
+        .ok_or_else(|| CqlError::invalid(format!("there is no {left} {} {right}", op.symbol())))
 }
 
-fn negated(of: &DataType) -> Result<Function, QueryError> {
+fn negated(of: &DataType) -> Result<Function, CqlError> {
     function::negate_function(of).ok_or_else(no_negation)
 }
 
@@ -194,10 +194,10 @@ pub(super) fn numbers_like(of: &DataType) -> Vec<DataType> {
     natives.filter(|n| n.is_numeric() && *n != DataType::Counter && value_compatible(n, of)).collect()
 }
 
-fn no_negation() -> QueryError {
+fn no_negation() -> CqlError {
     let natives = NativeType::ALL.into_iter().map(types::native_type).filter(DataType::is_numeric);
     let known: Vec<String> = natives.map(|n| format!("system.\"_negate\" : ({n}) -> {n}")).collect();
-    QueryError::invalid(format!(
+    CqlError::invalid(format!(
         "Invalid call to function system._negate, none of its type signatures match (known type signatures: {})",
         known.join(", ")
     ))

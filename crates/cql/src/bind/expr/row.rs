@@ -1,10 +1,10 @@
 //! The columns a selector may name: each use becomes an input of the row, shared by equal uses.
 
 use super::{Binder, assign, term_text};
+use crate::CqlError;
 use cql_syntax::ast::{self, CellInfo, ExprKind};
 use model::row::ColumnId;
 use model::types::{DataType, quote_identifier};
-use query::QueryError;
 use query::expr::{Expr, Node};
 use query::function::Function;
 use query::function::foreign::dialect_of;
@@ -38,7 +38,7 @@ impl RowScope {
         }
     }
 
-    pub fn column(&self, name: &str) -> Result<Column, QueryError> {
+    pub fn column(&self, name: &str) -> Result<Column, CqlError> {
         self.table.column(name).cloned().ok_or_else(|| undefined(&self.table, name))
     }
 
@@ -103,9 +103,9 @@ pub fn place(column: &Column) -> CellPlace {
     }
 }
 
-pub fn undefined(table: &Table, name: &str) -> QueryError {
+pub fn undefined(table: &Table, name: &str) -> CqlError {
     let name = quote_identifier(name);
-    QueryError::invalid(format!("Undefined column name {name} in table {}.{}", table.keyspace, table.name))
+    CqlError::invalid(format!("Undefined column name {name} in table {}.{}", table.keyspace, table.name))
 }
 
 impl Binder<'_, '_> {
@@ -115,10 +115,10 @@ impl Binder<'_, '_> {
         written: &ast::Expr,
         expected: &DataType,
         receiver: &str,
-    ) -> Result<Expr, QueryError> {
+    ) -> Result<Expr, CqlError> {
         let bound = self.input(written)?;
         if assign::of_types(expected, &bound.data_type) == assign::Assignable::No {
-            return Err(QueryError::invalid(format!(
+            return Err(CqlError::invalid(format!(
                 "Type error: {} cannot be used for {receiver} of type {expected}",
                 term_text(written)
             )));
@@ -127,7 +127,7 @@ impl Binder<'_, '_> {
     }
 
     /// The value of a column as the reader sees it: clear, or through the column's mask.
-    pub fn shown(&mut self, column: &Column) -> Result<Expr, QueryError> {
+    pub fn shown(&mut self, column: &Column) -> Result<Expr, CqlError> {
         let Some(row) = &mut self.row else { return Err(undefined_row()) };
         let clear = row.value(column);
         if let Some(dialect) = dialect_of(&row.table) {
@@ -138,7 +138,7 @@ impl Binder<'_, '_> {
         }
         let Some(mask) = column.mask.as_deref().filter(|_| row.masked) else { return Ok(clear) };
         let broken =
-            || QueryError::invalid(format!("The mask of column {} cannot be read: {mask}", column.name));
+            || CqlError::invalid(format!("The mask of column {} cannot be read: {mask}", column.name));
         let (name, rest) = mask_call(mask).ok_or_else(broken)?;
         let mut args = vec![ast::Expr::new(ExprKind::Column(ast::Ident::new(&*column.name)))];
         args.extend(rest);
@@ -152,16 +152,14 @@ impl Binder<'_, '_> {
         bound
     }
 
-    fn row_scope(&mut self, written: &ast::Expr) -> Result<&mut RowScope, QueryError> {
+    fn row_scope(&mut self, written: &ast::Expr) -> Result<&mut RowScope, CqlError> {
         match &mut self.row {
             Some(row) => Ok(row),
-            None => {
-                Err(QueryError::invalid(format!("Invalid reference to {} in a term", term_text(written))))
-            }
+            None => Err(CqlError::invalid(format!("Invalid reference to {} in a term", term_text(written)))),
         }
     }
 
-    pub(super) fn input(&mut self, written: &ast::Expr) -> Result<Expr, QueryError> {
+    pub(super) fn input(&mut self, written: &ast::Expr) -> Result<Expr, CqlError> {
         match &written.kind {
             ExprKind::Column(name) => {
                 let row = self.row_scope(written)?;
@@ -174,14 +172,14 @@ impl Binder<'_, '_> {
             ExprKind::Field { of, field } => {
                 let of = self.selector(of)?;
                 let DataType::Udt(udt) = &of.data_type else {
-                    return Err(QueryError::invalid(format!(
+                    return Err(CqlError::invalid(format!(
                         "Invalid field selection: {} of type {} is not a user type",
                         part_text(written),
                         of.data_type
                     )));
                 };
                 let index = udt.field_index(field.as_str()).ok_or_else(|| {
-                    QueryError::invalid(format!(
+                    CqlError::invalid(format!(
                         "{} of type {} has no field {}",
                         part_text(written),
                         of.data_type,
@@ -202,7 +200,7 @@ impl Binder<'_, '_> {
                         term_text(of),
                         bound.data_type
                     );
-                    QueryError::invalid(text)
+                    CqlError::invalid(text)
                 })?;
                 let key = self.bind(key, &key_type, &key_name(of, &bound.data_type))?;
                 Ok(Expr::new(element_type, Node::Element(Box::new(bound), Box::new(key))))
@@ -214,7 +212,7 @@ impl Binder<'_, '_> {
                     DataType::Map { key, .. } => key.clone(),
                     DataType::List { .. } => return Err(only_sets_and_maps("Slice", of)),
                     other => {
-                        return Err(QueryError::invalid(format!(
+                        return Err(CqlError::invalid(format!(
                             "Invalid slice selection: {} of type {other} is not a collection",
                             term_text(of)
                         )));
@@ -224,19 +222,19 @@ impl Binder<'_, '_> {
                     Some(end) => {
                         Ok(Some(Box::new(self.bind(end, &key_type, &key_name(of, &bound.data_type))?)))
                     }
-                    None => Ok::<_, QueryError>(None),
+                    None => Ok::<_, CqlError>(None),
                 };
                 let (from, to) = (end(from)?, end(to)?);
                 // A slice of a column is a value of its own: frozen.
                 Ok(Expr::new(bound.data_type.freeze(), Node::Slice { of: Box::new(bound), from, to }))
             }
             ExprKind::CellInfo { info, of } => self.cell_info(*info, of),
-            _ => Err(QueryError::invalid(format!("Invalid selection {}", term_text(written)))),
+            _ => Err(CqlError::invalid(format!("Invalid selection {}", term_text(written)))),
         }
     }
 
     /// `writetime(c)`, `ttl(c)` and their kin.
-    fn cell_info(&mut self, info: CellInfo, of: &ast::Expr) -> Result<Expr, QueryError> {
+    fn cell_info(&mut self, info: CellInfo, of: &ast::Expr) -> Result<Expr, CqlError> {
         let (name, part) = match &of.kind {
             ExprKind::Column(name) => (name, None),
             ExprKind::Element { of: inner, .. }
@@ -249,7 +247,7 @@ impl Binder<'_, '_> {
         };
         let column = self.row_scope(of)?.column(name.as_str())?;
         if column.kind.is_primary_key() {
-            return Err(QueryError::invalid(format!(
+            return Err(CqlError::invalid(format!(
                 "Cannot use selection function {} on PRIMARY KEY part {}",
                 info.name(),
                 column.name
@@ -281,7 +279,7 @@ impl Binder<'_, '_> {
         info: CellInfo,
         column: &Column,
         part: &ast::Expr,
-    ) -> Result<(CellPart, bool), QueryError> {
+    ) -> Result<(CellPart, bool), CqlError> {
         // Parts of a frozen value live and die with it: they have its one cell.
         let one_cell = !column.data_type.is_multi_cell();
         match (&part.kind, &column.data_type) {
@@ -295,7 +293,7 @@ impl Binder<'_, '_> {
                 let name = format!("key({})", column.name);
                 let mut end = |end: &Option<Box<ast::Expr>>| match end {
                     Some(end) => Ok(Some(self.bind(end, key_type, &name)?)),
-                    None => Ok::<_, QueryError>(None),
+                    None => Ok::<_, CqlError>(None),
                 };
                 let (from, to) = (end(from)?, end(to)?);
                 Ok((if one_cell { CellPart::Whole } else { CellPart::Slice(from, to) }, !one_cell))
@@ -308,7 +306,7 @@ impl Binder<'_, '_> {
                         column.data_type,
                         field.as_str()
                     );
-                    QueryError::invalid(text)
+                    CqlError::invalid(text)
                 })?;
                 Ok((if one_cell { CellPart::Whole } else { CellPart::Field(index) }, false))
             }
@@ -317,8 +315,8 @@ impl Binder<'_, '_> {
     }
 }
 
-fn cannot_use(info: CellInfo, what: &str) -> QueryError {
-    QueryError::invalid(format!("Cannot use selection function {} on {what}", info.name()))
+fn cannot_use(info: CellInfo, what: &str) -> CqlError {
+    CqlError::invalid(format!("Cannot use selection function {} on {what}", info.name()))
 }
 
 /// What an element is selected by, and the element's type.
@@ -331,9 +329,9 @@ pub fn element_types(data_type: &DataType) -> Option<(DataType, DataType)> {
     }
 }
 
-fn only_sets_and_maps(what: &str, of: &ast::Expr) -> QueryError {
+fn only_sets_and_maps(what: &str, of: &ast::Expr) -> CqlError {
     let of = term_text(of);
-    QueryError::invalid(format!("{what} selection is only allowed on sets and maps, but {of} is a list"))
+    CqlError::invalid(format!("{what} selection is only allowed on sets and maps, but {of} is a list"))
 }
 
 fn key_name(of: &ast::Expr, data_type: &DataType) -> String {
@@ -349,8 +347,8 @@ fn part_text(written: &ast::Expr) -> String {
     }
 }
 
-fn undefined_row() -> QueryError {
-    QueryError::invalid("Columns can be named in a SELECT clause only")
+fn undefined_row() -> CqlError {
+    CqlError::invalid("Columns can be named in a SELECT clause only")
 }
 
 /// The function and the further arguments of a mask, from its text in the catalogue.

@@ -2,9 +2,10 @@
 
 use super::Binder;
 use super::call::Callee;
+use crate::CqlError;
 use cql_syntax::ast::{self, QualifiedName};
 use model::types::DataType;
-use query::QueryError;
+use query::fault::FunctionFault;
 use query::function::{self, Args, Argument, CallContext, CallResult, Function};
 use schema::{Keyspace, UserFunction};
 use std::sync::Arc;
@@ -27,7 +28,7 @@ impl Binder<'_, '_> {
         name: &QualifiedName,
         args: &[ast::Expr],
         expected: Option<&DataType>,
-    ) -> Result<Option<Callee>, QueryError> {
+    ) -> Result<Option<Callee>, CqlError> {
         let Some(keyspace) = self.function_keyspace(name) else { return Ok(None) };
         if keyspace.functions.is_empty() && keyspace.aggregates.is_empty() {
             return Ok(None);
@@ -36,7 +37,10 @@ impl Binder<'_, '_> {
             keyspace.functions_named(name.as_str()).filter_map(|f| callable(keyspace, f)).collect();
         if candidates.is_empty() {
             return match keyspace.aggregates_named(name.as_str()).next() {
-                Some(_) => Err(refusal(&format!("{}.{}", keyspace.name, name.as_str()))),
+                Some(_) => {
+                    Err(FunctionFault::NotRun { function: format!("{}.{}", keyspace.name, name.as_str()) }
+                        .into())
+                }
                 None => Ok(None),
             };
         }
@@ -75,12 +79,5 @@ fn callable(keyspace: &Keyspace, function: &UserFunction) -> Option<Function> {
 }
 
 fn refused(function: &Function, _: &Args<'_>, _: &CallContext<'_>) -> CallResult {
-    Err(refusal(&function.name))
-}
-
-fn refusal(name: &str) -> QueryError {
-    QueryError::invalid(format!(
-        "{name} cannot be called: functions and aggregates written in Java or JavaScript are kept with the schema, but \
-         Partita runs no code inside the server. Compute the value in the application, or use the native functions"
-    ))
+    Err(FunctionFault::NotRun { function: function.name.to_string() }.into())
 }

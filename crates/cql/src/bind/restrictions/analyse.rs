@@ -4,8 +4,8 @@ use super::indexes::{Filtered, Indexed, is_indexed_vector};
 use super::merge::{Merged, Restriction};
 use super::relation::Test;
 use super::{Rules, StatementKind, Where};
+use crate::CqlError;
 use crate::bind::expr::RowScope;
-use query::QueryError;
 use query::restrict::{
     ClusteringRestriction, PartitionRestriction, RangeBound, Restrictions, Step, Terms, TupleRange,
 };
@@ -29,7 +29,7 @@ pub fn analyse(
     merged: Merged<'_>,
     rules: Rules,
     row: &mut RowScope,
-) -> Result<Where, QueryError> {
+) -> Result<Where, CqlError> {
     let mut filters = Vec::new();
     let on_clustering = !merged.clustering.is_empty();
     let on_others = !merged.others.is_empty() || !merged.parts.is_empty();
@@ -49,7 +49,7 @@ pub fn analyse(
     let partitions = match rules.kind {
         StatementKind::Select => {
             if keys_filtered && !rules.allow_filtering && indexed.is_none() {
-                return Err(QueryError::invalid(NEEDS_FILTERING));
+                return Err(CqlError::invalid(NEEDS_FILTERING));
             }
             partitions(table, partition, tokens, on_entities, row, &mut filters)
         }
@@ -59,7 +59,7 @@ pub fn analyse(
         }
     };
     if rules.statics_only && on_clustering {
-        return Err(QueryError::invalid(match rules.kind {
+        return Err(CqlError::invalid(match rules.kind {
             StatementKind::Select => {
                 "Cannot restrict clustering columns when selecting only static columns".to_string()
             }
@@ -79,7 +79,7 @@ pub fn analyse(
     if on_others && rules.kind != StatementKind::Select {
         let names = others.iter().flat_map(|r| &r.columns).chain(parts.iter().map(|(c, ..)| c));
         let names: Vec<&str> = names.map(|c| &*c.name).collect();
-        return Err(QueryError::invalid(format!(
+        return Err(CqlError::invalid(format!(
             "Non PRIMARY KEY columns found in where clause: {} ",
             names.join(", ")
         )));
@@ -91,7 +91,7 @@ pub fn analyse(
         }
     }
     if uses_index && names_several && !rules.allow_filtering {
-        return Err(QueryError::invalid(KEY_IN_WITH_INDEX));
+        return Err(CqlError::invalid(KEY_IN_WITH_INDEX));
     }
     others.into_iter().for_each(|restriction| filter_all(restriction, row, &mut filters));
     for (column, part, test) in parts {
@@ -116,13 +116,13 @@ pub fn analyse(
 }
 
 /// Relations on columns outside the key, without ALLOW FILTERING.
-fn check_others(table: &Table, others: &[Restriction], indexed: bool) -> Result<(), QueryError> {
+fn check_others(table: &Table, others: &[Restriction], indexed: bool) -> Result<(), CqlError> {
     if others.iter().flat_map(|r| &r.columns).any(|column| is_indexed_vector(table, column)) {
-        return Err(QueryError::invalid(
+        return Err(CqlError::invalid(
             "Vector indexes only support ANN queries. With ALLOW FILTERING the vectors are compared one by one",
         ));
     }
-    if indexed { Ok(()) } else { Err(QueryError::invalid(NEEDS_FILTERING)) }
+    if indexed { Ok(()) } else { Err(CqlError::invalid(NEEDS_FILTERING)) }
 }
 
 /// Whether a bucketed table is spoken of as if it had no buckets: every other column of the key has values, the buckets have not.
@@ -146,10 +146,10 @@ fn check_write_keys(
     partition: &BTreeMap<usize, Restriction>,
     on_token: bool,
     kind: StatementKind,
-) -> Result<(), QueryError> {
+) -> Result<(), CqlError> {
     let kind = kind.name();
     if on_token {
-        return Err(QueryError::invalid(format!(
+        return Err(CqlError::invalid(format!(
             "The token function cannot be used in WHERE clauses for {kind} statements"
         )));
     }
@@ -163,10 +163,10 @@ fn check_write_keys(
     let missing: Vec<&str> = key.iter().filter(missing).map(|c| &*c.name).collect();
     if !missing.is_empty() {
         let text = format!("Some partition key parts are missing: {}", missing.join(", "));
-        return Err(QueryError::invalid(text));
+        return Err(CqlError::invalid(text));
     }
     if partition.values().any(|r| r.among.is_none() || !r.others.is_empty()) {
-        return Err(QueryError::invalid(format!(
+        return Err(CqlError::invalid(format!(
             "Only EQ and IN relation are supported on the partition key (unless you use the token() function) \
              for {kind} statements"
         )));
@@ -204,8 +204,8 @@ fn check_clustering(
     clustering: &BTreeMap<usize, Restriction>,
     rules: Rules,
     indexed: bool,
-) -> Result<(), QueryError> {
-    let refuse = |text: String| Err(QueryError::Invalid(text));
+) -> Result<(), CqlError> {
+    let refuse = |text: String| Err(CqlError::Invalid(text));
     if rules.kind == StatementKind::Update {
         if clustering.values().any(Restriction::is_range) {
             return refuse(

@@ -3,7 +3,7 @@
 use super::indexes::supports_test;
 use super::relation::{BoundRelation, BoundSubject, Test};
 use super::{Rules, StatementKind};
-use query::QueryError;
+use crate::CqlError;
 use query::expr::Expr;
 use query::restrict::{Item, RangeBound, Terms, TokenRange};
 use schema::{Column, ColumnKind, Table};
@@ -64,7 +64,7 @@ impl<'a> Merged<'a> {
         }
     }
 
-    pub fn add(&mut self, relation: BoundRelation) -> Result<(), QueryError> {
+    pub fn add(&mut self, relation: BoundRelation) -> Result<(), CqlError> {
         match relation.subject {
             BoundSubject::Token => self.add_token(relation.test),
             BoundSubject::Part(column, part) => {
@@ -96,7 +96,7 @@ impl<'a> Merged<'a> {
         }
     }
 
-    fn add_token(&mut self, test: Test) -> Result<(), QueryError> {
+    fn add_token(&mut self, test: Test) -> Result<(), CqlError> {
         self.on_token = true;
         let names: Vec<&str> = self.table.partition_key.iter().map(|c| &*c.name).collect();
         let names = names.join(", ");
@@ -105,15 +105,13 @@ impl<'a> Merged<'a> {
             Item::Tuple(expr) => Some(expr),
         };
         let twice = |what: &str| {
-            QueryError::invalid(format!(
-                "More than one restriction was found for the {what} bound on {names}"
-            ))
+            CqlError::invalid(format!("More than one restriction was found for the {what} bound on {names}"))
         };
         let equal = matches!(test, Test::Among(_));
         if self.on_token_equal || (equal && !self.tokens.is_all()) {
             let text =
                 format!("{names} cannot be restricted by more than one relation if it includes an Equal");
-            return Err(QueryError::invalid(text));
+            return Err(CqlError::invalid(text));
         }
         match test {
             Test::Among(Terms::One(item)) => {
@@ -129,13 +127,13 @@ impl<'a> Merged<'a> {
                 *slot = only(item).map(|expr| (expr, inclusive));
             }
             Test::Among(_) | Test::Other(..) => {
-                return Err(QueryError::invalid("The token function accepts only =, <, <=, > and >="));
+                return Err(CqlError::invalid("The token function accepts only =, <, <=, > and >="));
             }
         }
         Ok(())
     }
 
-    fn add_clustering(&mut self, columns: Vec<Column>, tuple: bool, test: Test) -> Result<(), QueryError> {
+    fn add_clustering(&mut self, columns: Vec<Column>, tuple: bool, test: Test) -> Result<(), CqlError> {
         let Some(first) = columns.first().map(|c| c.position) else { return Ok(()) };
         self.check_overlap(&columns, &test)?;
         // What the columns already have to say comes first, then the order of the columns.
@@ -159,7 +157,7 @@ impl<'a> Merged<'a> {
     }
 
     /// Relations that share columns must start with the same one.
-    fn check_overlap(&self, columns: &[Column], test: &Test) -> Result<(), QueryError> {
+    fn check_overlap(&self, columns: &[Column], test: &Test) -> Result<(), CqlError> {
         let start = |columns: &[Column]| columns.first().map(|c| c.position);
         for other in self.clustering.values() {
             let names = in_common(&other.columns, columns);
@@ -168,7 +166,7 @@ impl<'a> Merged<'a> {
             if names.is_empty() || only_filters || start(&other.columns) == start(columns) {
                 continue;
             }
-            return Err(QueryError::Invalid(match (&other.among, test) {
+            return Err(CqlError::Invalid(match (&other.among, test) {
                 (Some(terms), _) => format!(
                     "{names} cannot be restricted by more than one relation if it includes {}",
                     equality_name(terms)
@@ -185,7 +183,7 @@ impl<'a> Merged<'a> {
     }
 
     /// Without filtering nothing may follow a range.
-    fn check_order(&self, columns: &[Column], test: &Test) -> Result<(), QueryError> {
+    fn check_order(&self, columns: &[Column], test: &Test) -> Result<(), CqlError> {
         let filtering = match self.rules.kind {
             StatementKind::Select => self.rules.allow_filtering || supports_test(self.table, columns, test),
             StatementKind::View => true,
@@ -197,7 +195,7 @@ impl<'a> Merged<'a> {
         let first = columns.first().map_or(0, |c| c.position);
         let name = |columns: &[Column]| columns.first().map_or(String::new(), |c| c.name.to_string());
         if last.is_range() && first > last_at {
-            return Err(QueryError::invalid(format!(
+            return Err(CqlError::invalid(format!(
                 "Clustering column \"{}\" cannot be restricted (preceding column \"{}\" is restricted by a non-EQ \
                  relation)",
                 name(columns),
@@ -208,7 +206,7 @@ impl<'a> Merged<'a> {
         if first < last_at && is_range {
             let next = self.clustering.range(first + 1..).next();
             let next = next.map_or(String::new(), |(_, r)| name(&r.columns));
-            return Err(QueryError::invalid(format!(
+            return Err(CqlError::invalid(format!(
                 "PRIMARY KEY column \"{next}\" cannot be restricted (preceding column \"{}\" is restricted by a \
                  non-EQ relation)",
                 name(columns)
@@ -235,12 +233,12 @@ fn merge_into(
     tuple: bool,
     null_is_least: bool,
     test: Test,
-) -> Result<(), QueryError> {
+) -> Result<(), CqlError> {
     let names = match into.columns.is_empty() {
         true => columns.iter().map(|c| &*c.name).collect::<Vec<_>>().join(", "),
         false => in_common(&into.columns, &columns),
     };
-    let refuse = |text: String| Err(QueryError::Invalid(text));
+    let refuse = |text: String| Err(CqlError::Invalid(text));
     match test {
         Test::Other(op, terms) => {
             let contains = matches!(op, Comparison::Contains | Comparison::ContainsKey);

@@ -19,8 +19,8 @@ pub use view::bind_view_where;
 use super::Scope;
 use super::expr::RowScope;
 use super::markers::Markers;
+use crate::CqlError;
 use cql_syntax::ast::Relation;
-use query::QueryError;
 use query::restrict::{PartitionRestriction, Restrictions};
 use query::select::{Filter, IndexPath};
 use schema::Table;
@@ -90,7 +90,7 @@ pub fn bind_where(
     rules: Rules,
     row: &mut RowScope,
     markers: &mut Markers,
-) -> Result<Where, QueryError> {
+) -> Result<Where, CqlError> {
     let mut merged = merge::Merged::new(table, rules);
     for written in relations {
         for bound in relation::bind(scope, table, written, rules.kind, row, markers)? {
@@ -108,7 +108,7 @@ pub fn bind_write_where(
     kind: StatementKind,
     statics_only: bool,
     markers: &mut Markers,
-) -> Result<Where, QueryError> {
+) -> Result<Where, CqlError> {
     let rules = Rules { kind, statics_only, allow_filtering: false };
     bind_where(scope, table, relations, rules, &mut RowScope::new(table.clone()), markers)
 }

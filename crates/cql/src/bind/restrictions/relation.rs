@@ -3,12 +3,12 @@
 use super::StatementKind;
 use super::foreign;
 use super::text::relation_text;
+use crate::CqlError;
 use crate::bind::Scope;
 use crate::bind::expr::{Binder, RowScope, term_text, undefined};
 use crate::bind::markers::Markers;
 use cql_syntax::ast::{self, ExprKind, Ident, Operand, Relation, RelationOp, Subject};
 use model::types::DataType;
-use query::QueryError;
 use query::expr::{Expr, Node};
 use query::function::foreign::dialect_of;
 use query::restrict::{Item, Terms};
@@ -48,7 +48,7 @@ pub fn bind(
     kind: StatementKind,
     row: &mut RowScope,
     markers: &mut Markers,
-) -> Result<Vec<BoundRelation>, QueryError> {
+) -> Result<Vec<BoundRelation>, CqlError> {
     let mut binder = RelationBinder { scope, table, relation, kind, row, markers };
     match &relation.subject {
         Subject::Token(columns) => binder.token(columns),
@@ -56,7 +56,7 @@ pub fn bind(
         Subject::Column(name) => binder.column(name),
         Subject::Element { column, key } => binder.element(column, key),
         Subject::Field { column, field } => binder.field(column, field),
-        Subject::Index(name) => Err(QueryError::invalid(format!(
+        Subject::Index(name) => Err(CqlError::invalid(format!(
             "Invalid INDEX in expr(): no custom index named {} exists",
             name.as_str()
         ))),
@@ -80,7 +80,7 @@ struct Receivers<'r> {
 }
 
 impl RelationBinder<'_, '_> {
-    fn find(&self, name: &Ident) -> Result<Column, QueryError> {
+    fn find(&self, name: &Ident) -> Result<Column, CqlError> {
         let found = self.table.column(name.as_str()).cloned();
         found.ok_or_else(|| match self.table.foreign.is_some() {
             true => foreign::not_a_key(self.table, name.as_str()),
@@ -88,23 +88,23 @@ impl RelationBinder<'_, '_> {
         })
     }
 
-    fn unsupported(&self) -> QueryError {
+    fn unsupported(&self) -> CqlError {
         let operator = self.relation.op.symbol();
         let text = relation_text(self.relation);
-        QueryError::invalid(format!("Unsupported \"{operator}\" relation: {text}"))
+        CqlError::invalid(format!("Unsupported \"{operator}\" relation: {text}"))
     }
 
-    fn term(&mut self, written: &ast::Expr, expected: &DataType, name: &str) -> Result<Expr, QueryError> {
+    fn term(&mut self, written: &ast::Expr, expected: &DataType, name: &str) -> Result<Expr, CqlError> {
         let table = Some(self.table);
         Binder::new(self.scope, self.markers, None, table).bind(written, expected, name)
     }
 
-    fn token(&mut self, names: &[Ident]) -> Result<Vec<BoundRelation>, QueryError> {
+    fn token(&mut self, names: &[Ident]) -> Result<Vec<BoundRelation>, CqlError> {
         let columns: Result<Vec<Column>, _> = names.iter().map(|n| self.find(n)).collect();
         check_token(self.table, &columns?)?;
         if matches!(self.relation.op, RelationOp::In | RelationOp::NotIn) {
             let text = relation_text(self.relation);
-            return Err(QueryError::invalid(format!(
+            return Err(CqlError::invalid(format!(
                 "{} cannot be used with the token function: {text}",
                 self.relation.op.symbol()
             )));
@@ -117,7 +117,7 @@ impl RelationBinder<'_, '_> {
         Ok(tests.into_iter().map(|test| BoundRelation { subject: BoundSubject::Token, test }).collect())
     }
 
-    fn column(&mut self, name: &Ident) -> Result<Vec<BoundRelation>, QueryError> {
+    fn column(&mut self, name: &Ident) -> Result<Vec<BoundRelation>, CqlError> {
         let column = self.find(name)?;
         self.check_column(&column)?;
         let receiver = match (&column.data_type, self.relation.op) {
@@ -147,9 +147,9 @@ impl RelationBinder<'_, '_> {
     }
 
     /// Which operators a column's type can bear.
-    fn check_column(&self, column: &Column) -> Result<(), QueryError> {
+    fn check_column(&self, column: &Column) -> Result<(), CqlError> {
         let (op, name, data_type) = (self.relation.op, &column.name, &column.data_type);
-        let refuse = |text: String| Err(QueryError::Invalid(text));
+        let refuse = |text: String| Err(CqlError::Invalid(text));
         match op {
             RelationOp::IsNotNull => {
                 return refuse(format!("Unsupported restriction: {}", relation_text(self.relation)));
@@ -201,11 +201,11 @@ impl RelationBinder<'_, '_> {
         Ok(())
     }
 
-    fn tuple(&mut self, names: &[Ident]) -> Result<Vec<BoundRelation>, QueryError> {
+    fn tuple(&mut self, names: &[Ident]) -> Result<Vec<BoundRelation>, CqlError> {
         let mut columns: Vec<Column> = Vec::with_capacity(names.len());
         for name in names {
             let column = self.find(name)?;
-            let refuse = |text: String| Err(QueryError::Invalid(text));
+            let refuse = |text: String| Err(CqlError::Invalid(text));
             if column.kind != ColumnKind::Clustering {
                 return refuse(format!(
                     "Multi-column relations can only be applied to clustering columns but was applied to: {}",
@@ -230,9 +230,9 @@ impl RelationBinder<'_, '_> {
         Ok(tests.into_iter().map(bound).collect())
     }
 
-    fn element(&mut self, name: &Ident, key: &ast::Expr) -> Result<Vec<BoundRelation>, QueryError> {
+    fn element(&mut self, name: &Ident, key: &ast::Expr) -> Result<Vec<BoundRelation>, CqlError> {
         let column = self.find(name)?;
-        let refuse = |text: String| Err(QueryError::Invalid(text));
+        let refuse = |text: String| Err(CqlError::Invalid(text));
         let (key_type, value_type) = match &column.data_type {
             DataType::Map { key, value, .. } => ((**key).clone(), (**value).clone()),
             DataType::List { .. } => {
@@ -265,7 +265,7 @@ impl RelationBinder<'_, '_> {
     }
 
     /// `u.f op x`: ours, a filter.
-    fn field(&mut self, name: &Ident, field: &Ident) -> Result<Vec<BoundRelation>, QueryError> {
+    fn field(&mut self, name: &Ident, field: &Ident) -> Result<Vec<BoundRelation>, CqlError> {
         let column = self.find(name)?;
         let found = match &column.data_type {
             DataType::Udt(udt) => {
@@ -274,7 +274,7 @@ impl RelationBinder<'_, '_> {
             _ => None,
         };
         let Some((index, data_type)) = found else {
-            return Err(QueryError::invalid(format!("{} has no field {}", column.name, field.as_str())));
+            return Err(CqlError::invalid(format!("{} has no field {}", column.name, field.as_str())));
         };
         let receiver = (format!("{}.{}", column.name, field.as_str()), data_type.clone());
         let tests = self.tests(&Receivers { columns: &[receiver], tuple: false })?;
@@ -284,7 +284,7 @@ impl RelationBinder<'_, '_> {
     }
 
     /// The operator and operand as tests.
-    fn tests(&mut self, receivers: &Receivers<'_>) -> Result<Vec<Test>, QueryError> {
+    fn tests(&mut self, receivers: &Receivers<'_>) -> Result<Vec<Test>, CqlError> {
         let relation = self.relation;
         let one = |this: &mut Self| match &relation.operand {
             Operand::One(value) => this.item(value, receivers),
@@ -308,7 +308,7 @@ impl RelationBinder<'_, '_> {
             RelationOp::ContainsKey => other(self, Comparison::ContainsKey),
             RelationOp::Like if matches!(self.kind, StatementKind::Select | StatementKind::View) => {
                 one(self)?;
-                Err(QueryError::invalid(format!(
+                Err(CqlError::invalid(format!(
                     "LIKE restriction is only supported on properly indexed columns. {} is not valid.",
                     relation_text(relation)
                 )))
@@ -330,7 +330,7 @@ impl RelationBinder<'_, '_> {
     }
 
     /// The alternatives of IN.
-    fn alternatives(&mut self, receivers: &Receivers<'_>) -> Result<Terms, QueryError> {
+    fn alternatives(&mut self, receivers: &Receivers<'_>) -> Result<Terms, CqlError> {
         let relation = self.relation;
         match &relation.operand {
             Operand::List(values) => {
@@ -350,7 +350,7 @@ impl RelationBinder<'_, '_> {
     }
 
     /// One value, or one tuple of values.
-    fn item(&mut self, written: &ast::Expr, receivers: &Receivers<'_>) -> Result<Item, QueryError> {
+    fn item(&mut self, written: &ast::Expr, receivers: &Receivers<'_>) -> Result<Item, CqlError> {
         if !receivers.tuple {
             let [(name, data_type)] = receivers.columns else { return Err(self.unsupported()) };
             return Ok(Item::Parts(vec![self.term(written, data_type, name)?]));
@@ -358,7 +358,7 @@ impl RelationBinder<'_, '_> {
         match &written.kind {
             ExprKind::Tuple(parts) => {
                 if parts.len() != receivers.columns.len() {
-                    return Err(QueryError::invalid(format!(
+                    return Err(CqlError::invalid(format!(
                         "Expected {} elements in value tuple, but got {}: {}",
                         receivers.columns.len(),
                         parts.len(),
@@ -387,7 +387,7 @@ fn tuple_type(columns: &[(String, DataType)]) -> DataType {
 }
 
 /// The arguments of `token()` must be the partition key, whole and in order.
-pub fn check_token(table: &Table, columns: &[Column]) -> Result<(), QueryError> {
+pub fn check_token(table: &Table, columns: &[Column]) -> Result<(), CqlError> {
     let same = |a: &Column, b: &Column| a.name == b.name;
     let key = &table.partition_key;
     if columns.len() == key.len() && columns.iter().zip(key).all(|(a, b)| same(a, b)) {
@@ -403,5 +403,5 @@ pub fn check_token(table: &Table, columns: &[Column]) -> Result<(), QueryError> 
         let names: Vec<&str> = key.iter().map(|k| &*k.name).collect();
         format!("The token function arguments must be in the partition key order: {}", names.join(", "))
     };
-    Err(QueryError::Invalid(text))
+    Err(CqlError::Invalid(text))
 }

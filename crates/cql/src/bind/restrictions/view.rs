@@ -6,13 +6,14 @@
 use super::merge::Merged;
 use super::relation::{self, BoundRelation, BoundSubject, Test};
 use super::{Rules, StatementKind, relation_text};
+use crate::CqlError;
 use crate::bind::Scope;
 use crate::bind::expr::RowScope;
 use crate::bind::markers::Markers;
 use cql_syntax::ast::{Relation, RelationOp, Subject};
 use query::expr::Expr;
 use query::restrict::{Item, Terms};
-use query::{Ids, QueryError, Request, Values};
+use query::{Ids, Request, Values};
 use schema::{Column, Table, ViewTest};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -24,9 +25,9 @@ pub fn bind_view_where(
     base: &Arc<Table>,
     relations: &[Relation],
     of_projection: bool,
-) -> Result<Vec<Vec<ViewTest>>, QueryError> {
+) -> Result<Vec<Vec<ViewTest>>, CqlError> {
     if relations.iter().any(|relation| matches!(relation.subject, Subject::Token(_))) {
-        return Err(QueryError::invalid("Cannot use token relation when defining a materialized view"));
+        return Err(CqlError::invalid("Cannot use token relation when defining a materialized view"));
     }
     let rules = Rules { kind: StatementKind::View, statics_only: false, allow_filtering: true };
     let mut merged = Merged::new(base, rules);
@@ -55,7 +56,7 @@ pub fn bind_view_where(
     Ok(tests)
 }
 
-fn check_not_null(base: &Table, written: &Relation) -> Result<(), QueryError> {
+fn check_not_null(base: &Table, written: &Relation) -> Result<(), CqlError> {
     match &written.subject {
         Subject::Column(name) => match base.column(name.as_str()) {
             Some(_) => Ok(()),
@@ -65,8 +66,8 @@ fn check_not_null(base: &Table, written: &Relation) -> Result<(), QueryError> {
     }
 }
 
-fn unsupported(written: &Relation) -> QueryError {
-    QueryError::invalid(format!("Unsupported restriction: {}", relation_text(written)))
+fn unsupported(written: &Relation) -> CqlError {
+    CqlError::invalid(format!("Unsupported restriction: {}", relation_text(written)))
 }
 
 fn add_tests(
@@ -75,7 +76,7 @@ fn add_tests(
     bound: &BoundRelation,
     of_projection: bool,
     out: &mut Vec<ViewTest>,
-) -> Result<(), QueryError> {
+) -> Result<(), CqlError> {
     let (subject, test) = (&bound.subject, &bound.test);
     let columns: &[Column] = match subject {
         BoundSubject::Column(column) | BoundSubject::Part(column, _) => std::slice::from_ref(column),
@@ -113,15 +114,15 @@ fn add_tests(
 }
 
 /// The value of an expression that has the same one whenever it is asked.
-fn constant(expr: &Expr, written: &Relation) -> Result<Option<Vec<u8>>, QueryError> {
+fn constant(expr: &Expr, written: &Relation) -> Result<Option<Vec<u8>>, CqlError> {
     let at = |moment: u8| {
         let request = Request::new(Values::NONE, i64::from(moment) * 1_000_000_000_000);
         let evaluated = expr.evaluate(&request, &Moment(Cell::new(moment)))?;
-        Ok::<_, QueryError>(evaluated.into_bytes().map(|bytes| bytes.into_owned()))
+        Ok::<_, CqlError>(evaluated.into_bytes().map(|bytes| bytes.into_owned()))
     };
     let value = at(1)?;
     if at(100)? != value {
-        return Err(QueryError::invalid(format!(
+        return Err(CqlError::invalid(format!(
             "{} changes with time; a materialized view needs a constant there",
             relation_text(written)
         )));

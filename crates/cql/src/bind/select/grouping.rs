@@ -5,8 +5,8 @@ use super::super::expr::{Binder, RowScope};
 use super::super::markers::Markers;
 use super::super::restrictions::Where;
 use super::ordering::restricted_by_eq;
+use crate::CqlError;
 use cql_syntax::ast::{ExprKind, Select};
-use query::QueryError;
 use query::expr::{Expr, Node};
 use query::restrict::{PartitionRestriction, Terms};
 use query::select::Source;
@@ -21,8 +21,8 @@ pub fn bind(
     clause: &Where,
     row: &mut RowScope,
     markers: &mut Markers,
-) -> Result<Vec<Expr>, QueryError> {
-    let refuse = |text: String| Err(QueryError::Invalid(text));
+) -> Result<Vec<Expr>, CqlError> {
+    let refuse = |text: String| Err(CqlError::Invalid(text));
     if select.group_by.is_empty() {
         return Ok(Vec::new());
     }
@@ -87,17 +87,17 @@ pub fn bind(
 }
 
 /// The one clustering column inside a function of GROUP BY.
-fn function_column(args: &[Expr], row: &RowScope) -> Result<Column, QueryError> {
+fn function_column(args: &[Expr], row: &RowScope) -> Result<Column, CqlError> {
     let mut slots = Vec::new();
     args.iter().for_each(|arg| inputs(arg, &mut slots));
     let [slot] = slots.as_slice() else {
-        return Err(QueryError::invalid(
+        return Err(CqlError::invalid(
             "GROUP BY functions must have one clustering column name as parameter",
         ));
     };
     let refuse = |name: &str| {
         let text = format!("Group by functions are only supported on clustering columns, got {name}");
-        Err(QueryError::Invalid(text))
+        Err(CqlError::Invalid(text))
     };
     match row.inputs.get(*slot).map(|input| &input.source) {
         Some(Source::Clustering(at)) => Ok(row.table.clustering[*at].clone()),

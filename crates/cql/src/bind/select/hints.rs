@@ -4,8 +4,8 @@
 
 use super::super::Scope;
 use super::super::markers::Markers;
+use crate::CqlError;
 use cql_syntax::ast::{Ident, IndexHints, Select};
-use query::QueryError;
 use query::select::SelectPlan;
 use schema::{Catalogue, Index, Keyspace, Table};
 use std::sync::Arc;
@@ -15,12 +15,12 @@ pub fn bind(
     select: &Select,
     hints: &IndexHints,
     markers: &mut Markers,
-) -> Result<SelectPlan, QueryError> {
+) -> Result<SelectPlan, CqlError> {
     let table = scope.table(&select.table)?;
     let named = |index: &Index, names: &[Ident]| names.iter().any(|name| *index.name == *name.as_str());
     for name in hints.included.iter().chain(&hints.excluded) {
         if table.index(name.as_str()).is_none() {
-            return Err(QueryError::Invalid(format!(
+            return Err(CqlError::Invalid(format!(
                 "Table {} doesn't have an index named {}",
                 table.name,
                 name.as_str()
@@ -31,7 +31,7 @@ pub fn bind(
     let both: Vec<&str> = both.map(Ident::as_str).collect();
     if !both.is_empty() {
         let text = format!("Indexes cannot be both included and excluded: {}", both.join(", "));
-        return Err(QueryError::Invalid(text));
+        return Err(CqlError::Invalid(text));
     }
     let mut preferred = None;
     for name in &hints.included {
@@ -39,9 +39,7 @@ pub fn bind(
         let only = |index: &Index| *index.name == *name.as_str();
         let plan = bind_with(scope, table, &alone, only, markers)?;
         preferred = Some(plan.index.ok_or_else(|| {
-            QueryError::invalid(
-                "It's not possible to use all the specified included indexes with this query.",
-            )
+            CqlError::invalid("It's not possible to use all the specified included indexes with this query.")
         })?);
     }
     let plain = Select { hints: None, ..select.clone() };
@@ -59,7 +57,7 @@ fn bind_with(
     select: &Select,
     keep: impl Fn(&Index) -> bool,
     markers: &mut Markers,
-) -> Result<SelectPlan, QueryError> {
+) -> Result<SelectPlan, CqlError> {
     let mut kept = Table::clone(table);
     kept.indexes.retain(|index| keep(index));
     let catalogue = with_table(scope.catalogue, kept);

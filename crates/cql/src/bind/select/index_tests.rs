@@ -1,12 +1,12 @@
 //! Which statements read through which index, which need ALLOW FILTERING besides, and what the others are told.
 
 use super::bind;
+use crate::CqlError;
 use crate::bind::Scope;
 use crate::bind::markers::Markers;
 use crate::explain;
 use cql_syntax::ast::Statement;
 use model::types::DataType;
-use query::QueryError;
 use query::select::{SelectPlan, Similarity};
 use schema::{
     Catalogue, Column, ColumnKind, Index, IndexKind, IndexPart, Keyspace, Table, TableKind, TableOptions,
@@ -127,7 +127,7 @@ fn catalogue(table: &Table) -> Catalogue {
     catalogue
 }
 
-pub(super) fn plan(table: &Table, statement: &str) -> Result<SelectPlan, QueryError> {
+pub(super) fn plan(table: &Table, statement: &str) -> Result<SelectPlan, CqlError> {
     let catalogue = catalogue(table);
     let parsed = cql_syntax::parse_statement(statement).unwrap();
     let Statement::Select(select) = parsed.statement else { panic!("not a SELECT") };

@@ -16,9 +16,9 @@ use super::Scope;
 use super::expr::{RowScope, bind_term};
 use super::markers::Markers;
 use super::restrictions::{NEEDS_FILTERING, Rules, StatementKind, Where, bind_where};
+use crate::CqlError;
 use cql_syntax::ast::{self, Select};
 use model::types::DataType;
-use query::QueryError;
 use query::expr::Expr;
 use query::restrict::{PartitionRestriction, Terms};
 use query::select::{Grouping, SelectParts, SelectPlan};
@@ -26,7 +26,7 @@ use schema::{ColumnKind, Table};
 use std::sync::Arc;
 
 /// Binds a SELECT against the catalogue.
-pub fn bind(scope: Scope<'_>, select: &Select, markers: &mut Markers) -> Result<SelectPlan, QueryError> {
+pub fn bind(scope: Scope<'_>, select: &Select, markers: &mut Markers) -> Result<SelectPlan, CqlError> {
     if let Some(hints) = &select.hints {
         return hints::bind(scope, select, hints, markers);
     }
@@ -40,16 +40,16 @@ pub fn bind(scope: Scope<'_>, select: &Select, markers: &mut Markers) -> Result<
 
 /// A view that nobody keeps in step has missed writes, and a projection that is being filled lacks rows: an answer from either would
 /// be wrong.
-fn refuse_unfit(table: &Table) -> Result<(), QueryError> {
+fn refuse_unfit(table: &Table) -> Result<(), CqlError> {
     let Some(view) = &table.view else { return Ok(()) };
     let (keyspace, name, id) = (&table.keyspace, &table.name, table.id);
     if let Some(reason) = &view.disabled {
-        return Err(QueryError::invalid(format!(
+        return Err(CqlError::invalid(format!(
             "The materialized view {keyspace}.{name} is disabled: {reason}. Drop it and create it again"
         )));
     }
     if view.projection.is_some() && !view.built {
-        return Err(QueryError::invalid(format!(
+        return Err(CqlError::invalid(format!(
             "The projection {keyspace}.{name} is being built and does not have all rows yet. How far it is: SELECT state, progress, \
              ends_at FROM system_views.jobs WHERE id = {id}"
         )));
@@ -84,7 +84,7 @@ fn bind_for(
     select: &Select,
     masked: bool,
     markers: &mut Markers,
-) -> Result<SelectPlan, QueryError> {
+) -> Result<SelectPlan, CqlError> {
     let table = scope.table(&select.table)?;
     refuse_unfit(table)?;
     markers.enter(table);
@@ -105,7 +105,7 @@ fn bind_for(
     let on_entities = matches!(clause.restrictions.partitions, PartitionRestriction::Entities { .. });
     if on_entities && !select.group_by.is_empty() {
         let buckets: Vec<&str> = table.bucket_columns().iter().map(|column| &*column.name).collect();
-        return Err(QueryError::invalid(format!(
+        return Err(CqlError::invalid(format!(
             "GROUP BY over the buckets of {}.{} is not there yet: a group would be made in each bucket. Name a bucket ({} = …), or \
              group in the application",
             table.keyspace,
@@ -122,11 +122,11 @@ fn bind_for(
     let ann = ordering::bind_ann(scope, select, &mut row, markers)?;
     let aggregates = std::mem::take(&mut row.aggregates);
     if !aggregates.is_empty() && select.group_by.is_empty() && per_partition_limit.is_some() {
-        return Err(QueryError::invalid("PER PARTITION LIMIT is not allowed with aggregate queries."));
+        return Err(CqlError::invalid("PER PARTITION LIMIT is not allowed with aggregate queries."));
     }
     let order = ordering::bind(select, table, &clause, rules.allow_filtering)?;
     if clause.needs_filtering && !rules.allow_filtering {
-        return Err(QueryError::invalid(NEEDS_FILTERING));
+        return Err(CqlError::invalid(NEEDS_FILTERING));
     }
     // Entries come in the order of the table, which ORDER BY may turn around.
     clause.index = clause.index.filter(|_| order.columns.is_none());
@@ -163,7 +163,7 @@ fn limit(
     written: &Option<ast::Expr>,
     name: &str,
     markers: &mut Markers,
-) -> Result<Option<Expr>, QueryError> {
+) -> Result<Option<Expr>, CqlError> {
     written.as_ref().map(|w| bind_term(scope, w, &DataType::Int, name, markers)).transpose()
 }
 
@@ -177,8 +177,8 @@ fn check_distinct(
     table: &Arc<Table>,
     selected: &selection::Selected,
     clause: &Where,
-) -> Result<(), QueryError> {
-    let refuse = |text: String| Err(QueryError::Invalid(text));
+) -> Result<(), CqlError> {
+    let refuse = |text: String| Err(CqlError::Invalid(text));
     if select.per_partition_limit.is_some() {
         return refuse("PER PARTITION LIMIT is not allowed with SELECT DISTINCT queries".into());
     }

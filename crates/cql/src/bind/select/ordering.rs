@@ -5,9 +5,9 @@ use super::super::Scope;
 use super::super::expr::{RowScope, bind_term, undefined};
 use super::super::markers::Markers;
 use super::super::restrictions::Where;
+use crate::CqlError;
 use cql_syntax::ast::{Ordering, Select, SortOrder};
 use model::types::DataType;
-use query::QueryError;
 use query::expr::Node;
 use query::select::{Ann, Similarity};
 use schema::{ColumnKind, Table};
@@ -24,8 +24,8 @@ pub fn bind(
     table: &Table,
     clause: &Where,
     allow_filtering: bool,
-) -> Result<Order, QueryError> {
-    let refuse = |text: String| Err(QueryError::Invalid(text));
+) -> Result<Order, CqlError> {
+    let refuse = |text: String| Err(CqlError::Invalid(text));
     if select.order_by.is_empty() || select.order_by.iter().any(|o| o.ann_of.is_some()) {
         return Ok(Order { reverse: false, columns: None });
     }
@@ -99,8 +99,8 @@ pub fn bind_ann(
     select: &Select,
     row: &mut RowScope,
     markers: &mut Markers,
-) -> Result<Option<Ann>, QueryError> {
-    let refuse = |text: String| Err(QueryError::Invalid(text));
+) -> Result<Option<Ann>, CqlError> {
+    let refuse = |text: String| Err(CqlError::Invalid(text));
     let Some((ordering, target)) = select.order_by.iter().find_map(|o| Some((o, o.ann_of.as_ref()?))) else {
         return Ok(None);
     };

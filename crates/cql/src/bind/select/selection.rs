@@ -4,12 +4,13 @@ use super::super::Scope;
 use super::super::expr::{Binder, RowScope, selector_name};
 use super::super::markers::Markers;
 use super::super::types::native_type;
+use crate::CqlError;
 use cql_syntax::ast::{self, ExprKind, Select, Selection, Selector, TypeKind};
 use model::json::quote_json;
 use model::types::DataType;
+use query::ColumnSpec;
 use query::expr::Expr;
 use query::select::Output;
-use query::{ColumnSpec, QueryError};
 use schema::{Column, ColumnKind};
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ pub fn bind(
     select: &Select,
     row: &mut RowScope,
     markers: &mut Markers,
-) -> Result<Selected, QueryError> {
+) -> Result<Selected, CqlError> {
     let items = match &select.selection {
         Selection::All(_) => all_columns(scope, row, markers)?,
         Selection::Items(items) => {
@@ -63,7 +64,7 @@ fn all_columns(
     scope: Scope<'_>,
     row: &mut RowScope,
     markers: &mut Markers,
-) -> Result<Vec<(Arc<str>, Expr)>, QueryError> {
+) -> Result<Vec<(Arc<str>, Expr)>, CqlError> {
     let table = row.table.clone();
     let mut binder = Binder::new(scope, markers, Some(row), None);
     table.columns().map(|column| Ok((column.name.clone(), binder.shown(column)?))).collect()
@@ -74,7 +75,7 @@ fn bind_item(
     item: &Selector,
     row: &mut RowScope,
     markers: &mut Markers,
-) -> Result<(Arc<str>, Expr), QueryError> {
+) -> Result<(Arc<str>, Expr), CqlError> {
     let mut binder = Binder::new(scope, markers, Some(row), None);
     // A cast to the type a value has anyway is not there, not even in the name.
     let mut written = &item.expr;

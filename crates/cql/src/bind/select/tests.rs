@@ -10,7 +10,7 @@ use model::literal::format_literal;
 use model::row::RowWriter;
 use model::types::DataType;
 use query::context::Limits;
-use query::{Context, Ids, QueryError, Request, Rows, Values, VirtualTables};
+use query::{Context, Ids, Request, Rows, Values, VirtualTables};
 use schema::{Catalogue, Column, ColumnKind, Keyspace, Table, TableKind, TableOptions};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ impl Ids for Nothing {
 }
 
 impl VirtualTables for Nothing {
-    fn rows(&self, _: &Table, _: Option<&dyn query::tenant::Gate>) -> Result<NaiveStore, QueryError> {
+    fn rows(&self, _: &Table, _: Option<&dyn query::tenant::Gate>) -> Result<NaiveStore, query::QueryError> {
         Ok(NaiveStore::new())
     }
 }

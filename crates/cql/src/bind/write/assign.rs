@@ -4,9 +4,9 @@ use super::super::Scope;
 use super::super::expr::{bind_term, term_text};
 use super::super::markers::Markers;
 use super::column;
+use crate::CqlError;
 use cql_syntax::ast::{self, AssignmentOp, Target};
 use model::types::DataType;
-use query::QueryError;
 use query::write::{Assignment, AssignmentKind};
 use schema::{Column, ColumnKind, Table};
 use std::sync::Arc;
@@ -17,10 +17,10 @@ pub(super) fn set(
     table: &Table,
     item: &ast::Assignment,
     markers: &mut Markers,
-) -> Result<Assignment, QueryError> {
+) -> Result<Assignment, CqlError> {
     let column = column(table, item.target.column())?;
     if column.kind.is_primary_key() {
-        return Err(QueryError::invalid(format!("PRIMARY KEY part {} found in SET part", column.name)));
+        return Err(CqlError::invalid(format!("PRIMARY KEY part {} found in SET part", column.name)));
     }
     let kind = match &item.target {
         Target::Column(_) => whole(scope, column, item, markers)?,
@@ -44,12 +44,12 @@ pub(super) fn delete(
     table: &Table,
     target: &Target,
     markers: &mut Markers,
-) -> Result<Assignment, QueryError> {
+) -> Result<Assignment, CqlError> {
     let column = column(table, target.column())?;
     if column.kind.is_primary_key() {
         let text =
             format!("Invalid identifier {} for deletion (should not be a PRIMARY KEY part)", column.name);
-        return Err(QueryError::invalid(text));
+        return Err(CqlError::invalid(text));
     }
     let kind = match target {
         Target::Column(_) => AssignmentKind::Delete,
@@ -57,7 +57,7 @@ pub(super) fn delete(
         Target::Element { key, .. } => {
             if is_frozen(&column.data_type) {
                 let text = format!("Invalid deletion operation for frozen collection column {}", column.name);
-                return Err(QueryError::invalid(text));
+                return Err(CqlError::invalid(text));
             }
             match &column.data_type {
                 DataType::List { .. } => {
@@ -71,7 +71,7 @@ pub(super) fn delete(
                 _ => {
                     let text =
                         format!("Invalid deletion operation for non collection column {}", column.name);
-                    return Err(QueryError::invalid(text));
+                    return Err(CqlError::invalid(text));
                 }
             }
         }
@@ -98,15 +98,15 @@ fn whole(
     column: &Column,
     item: &ast::Assignment,
     markers: &mut Markers,
-) -> Result<AssignmentKind, QueryError> {
+) -> Result<AssignmentKind, CqlError> {
     let data_type = &column.data_type;
     let mut bind = |data_type: &DataType| bind_term(scope, &item.value, data_type, &column.name, markers);
     let operation = || item_text(column, item);
     match (item.op, data_type) {
         (AssignmentOp::Set, DataType::Counter) if item.value.kind == ast::ExprKind::Null => {
-            Err(QueryError::invalid("Invalid null value for counter increment/decrement"))
+            Err(CqlError::invalid("Invalid null value for counter increment/decrement"))
         }
-        (AssignmentOp::Set, DataType::Counter) => Err(QueryError::invalid(format!(
+        (AssignmentOp::Set, DataType::Counter) => Err(CqlError::invalid(format!(
             "Cannot set the value of counter column {} (counters can only be incremented/decremented, not set)",
             column.name
         ))),
@@ -117,7 +117,7 @@ fn whole(
         (AssignmentOp::Subtract, DataType::Counter) => {
             Ok(AssignmentKind::Count { delta: bind(data_type)?, subtract: true })
         }
-        _ if is_frozen(data_type) => Err(QueryError::invalid(format!(
+        _ if is_frozen(data_type) => Err(CqlError::invalid(format!(
             "Invalid operation ({}) for frozen collection column {}",
             operation(),
             column.name
@@ -125,14 +125,14 @@ fn whole(
         (AssignmentOp::Add, DataType::Map { .. }) => {
             let value = bind(data_type).map_err(|_| {
                 let value = term_text(&item.value);
-                QueryError::invalid(format!("Value for a map addition has to be a map, but was: '{value}'"))
+                CqlError::invalid(format!("Value for a map addition has to be a map, but was: '{value}'"))
             })?;
             Ok(AssignmentKind::Append(value))
         }
         (AssignmentOp::Add, DataType::List { .. } | DataType::Set { .. }) => {
             Ok(AssignmentKind::Append(bind(data_type)?))
         }
-        (AssignmentOp::Add, DataType::Tuple(_) | DataType::Udt(_)) => Err(QueryError::invalid(format!(
+        (AssignmentOp::Add, DataType::Tuple(_) | DataType::Udt(_)) => Err(CqlError::invalid(format!(
             "Invalid operation ({}) for tuple column {}",
             operation(),
             column.name
@@ -148,15 +148,13 @@ fn whole(
                 "Value for a map substraction has to be a set, but was: '{}'",
                 term_text(&item.value)
             );
-            Err(QueryError::Invalid(text))
+            Err(CqlError::Invalid(text))
         }
         (AssignmentOp::Subtract, DataType::Map { key, .. }) => {
             let keys = DataType::Set { element: Arc::clone(key), frozen: false };
             let value = bind(&keys).map_err(|_| {
                 let value = term_text(&item.value);
-                QueryError::invalid(format!(
-                    "Value for a map substraction has to be a set, but was: '{value}'"
-                ))
+                CqlError::invalid(format!("Value for a map substraction has to be a set, but was: '{value}'"))
             })?;
             Ok(AssignmentKind::Remove(value))
         }
@@ -167,12 +165,12 @@ fn whole(
             let subtract = item.op == AssignmentOp::Subtract;
             Ok(AssignmentKind::Compute { operand: bind(data_type)?, subtract })
         }
-        (AssignmentOp::Prepend, _) => Err(QueryError::invalid(format!(
+        (AssignmentOp::Prepend, _) => Err(CqlError::invalid(format!(
             "Invalid operation ({}) for non list column {}",
             operation(),
             column.name
         ))),
-        _ => Err(QueryError::invalid(format!(
+        _ => Err(CqlError::invalid(format!(
             "Invalid operation ({}) for non counter column {}",
             operation(),
             column.name
@@ -199,7 +197,7 @@ fn element(
     key: &ast::Expr,
     value: &ast::Expr,
     markers: &mut Markers,
-) -> Result<AssignmentKind, QueryError> {
+) -> Result<AssignmentKind, CqlError> {
     let operation = || {
         let (key, value) = (term_text(key), term_text(value));
         format!("{}[{key}] = {value}", column.name)
@@ -207,7 +205,7 @@ fn element(
     if is_frozen(&column.data_type) {
         let text =
             format!("Invalid operation ({}) for frozen collection column {}", operation(), column.name);
-        return Err(QueryError::invalid(text));
+        return Err(CqlError::invalid(text));
     }
     match &column.data_type {
         DataType::List { element, .. } => {
@@ -220,12 +218,12 @@ fn element(
             let value = bind_term(scope, value, value_type, &format!("value({})", column.name), markers)?;
             Ok(AssignmentKind::SetKey { key, value })
         }
-        DataType::Set { .. } => Err(QueryError::invalid(format!(
+        DataType::Set { .. } => Err(CqlError::invalid(format!(
             "Invalid operation ({}) for set column {}",
             operation(),
             column.name
         ))),
-        _ => Err(QueryError::invalid(format!(
+        _ => Err(CqlError::invalid(format!(
             "Invalid operation ({}) for non collection column {}",
             operation(),
             column.name
@@ -237,16 +235,16 @@ fn field_of(
     column: &Column,
     field: &ast::Ident,
     operation: &dyn Fn() -> String,
-) -> Result<(u16, DataType), QueryError> {
+) -> Result<(u16, DataType), CqlError> {
     let DataType::Udt(udt) = &column.data_type else {
-        return Err(QueryError::invalid(format!("Invalid operation for non-UDT column {}", column.name)));
+        return Err(CqlError::invalid(format!("Invalid operation for non-UDT column {}", column.name)));
     };
     if udt.frozen {
         let text = format!("Invalid operation{} for frozen UDT column {}", operation(), column.name);
-        return Err(QueryError::invalid(text));
+        return Err(CqlError::invalid(text));
     }
     let index = udt.field_index(field.as_str()).ok_or_else(|| {
-        QueryError::invalid(format!(
+        CqlError::invalid(format!(
             "UDT column {} does not have a field named {}",
             column.name,
             field.as_str()

@@ -3,15 +3,15 @@
 use super::super::Scope;
 use super::super::expr::bind_term;
 use super::super::markers::Markers;
+use crate::CqlError;
 use cql_syntax::ast;
 use model::types::DataType;
-use query::QueryError;
 use query::write::{BatchKind, BatchPlan};
 use std::sync::Arc;
 
-pub fn bind(scope: Scope<'_>, batch: &ast::Batch, markers: &mut Markers) -> Result<BatchPlan, QueryError> {
+pub fn bind(scope: Scope<'_>, batch: &ast::Batch, markers: &mut Markers) -> Result<BatchPlan, CqlError> {
     if batch.using.ttl().is_some() {
-        return Err(QueryError::invalid("Global TTL on the BATCH statement is not supported."));
+        return Err(CqlError::invalid("Global TTL on the BATCH statement is not supported."));
     }
     let timestamp = batch
         .using

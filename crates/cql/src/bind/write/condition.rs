@@ -4,9 +4,10 @@ use super::super::Scope;
 use super::super::expr::bind_term;
 use super::super::markers::Markers;
 use super::column;
+use crate::CqlError;
+use crate::bind::comparison::comparison;
 use cql_syntax::ast::{self, Operand, RelationOp, Subject};
 use model::types::DataType;
-use query::QueryError;
 use query::expr::Expr;
 use query::write::{ConditionPlan, Conditions, ElementExpr, OperandExpr};
 use schema::{Column, ColumnKind, Table};
@@ -19,11 +20,11 @@ pub(super) fn bind(
     condition: &ast::Condition,
     timestamp: &Option<Expr>,
     markers: &mut Markers,
-) -> Result<ConditionPlan, QueryError> {
+) -> Result<ConditionPlan, CqlError> {
     match condition {
         ast::Condition::Exists(_) => Ok(ConditionPlan::Exists),
         ast::Condition::Relations(_) if timestamp.is_some() => {
-            Err(QueryError::invalid("Cannot provide custom timestamp for conditional updates"))
+            Err(CqlError::invalid("Cannot provide custom timestamp for conditional updates"))
         }
         ast::Condition::Relations(relations) => {
             let bound = relations.iter().map(|r| relation(scope, table, r, markers));
@@ -37,15 +38,15 @@ fn relation(
     table: &Table,
     relation: &ast::Relation,
     markers: &mut Markers,
-) -> Result<Conditions, QueryError> {
+) -> Result<Conditions, CqlError> {
     let (column, element, compared) = subject(scope, table, &relation.subject, markers)?;
-    let comparison = comparison(relation.op)?;
+    let comparison = comparison(relation.op).ok_or_else(|| unsupported(relation.op))?;
     check_operator(&compared, comparison)?;
     let compared = match comparison {
         Comparison::Contains => element_type(column)?.1,
         Comparison::ContainsKey => element_type(column)?.0.ok_or_else(|| {
             let text = format!("Cannot use CONTAINS KEY on non-map column {}", column.name);
-            QueryError::invalid(text)
+            CqlError::invalid(text)
         })?,
         _ => compared,
     };
@@ -70,7 +71,7 @@ fn relation(
     };
     if column.kind.is_primary_key() {
         let text = format!("PRIMARY KEY column '{}' cannot have IF conditions", column.name);
-        return Err(QueryError::invalid(text));
+        return Err(CqlError::invalid(text));
     }
     Ok(Conditions {
         column: column.id,
@@ -89,13 +90,13 @@ fn subject<'t>(
     table: &'t Table,
     subject: &Subject,
     markers: &mut Markers,
-) -> Result<(&'t Column, Option<ElementExpr>, DataType), QueryError> {
+) -> Result<(&'t Column, Option<ElementExpr>, DataType), CqlError> {
     let name = match subject {
         Subject::Column(name)
         | Subject::Element { column: name, .. }
         | Subject::Field { column: name, .. } => name,
         Subject::Token(_) | Subject::Columns(_) | Subject::Index(_) => {
-            return Err(QueryError::invalid("IF conditions are on columns, elements or fields only"));
+            return Err(CqlError::invalid("IF conditions are on columns, elements or fields only"));
         }
     };
     let column = column(table, name)?;
@@ -111,20 +112,20 @@ fn subject<'t>(
             }
             DataType::Set { .. } => {
                 let text = format!("Invalid element access syntax for set column {}", column.name);
-                Err(QueryError::invalid(text))
+                Err(CqlError::invalid(text))
             }
             _ => {
                 let text = format!("Invalid element access syntax for non-collection column {}", column.name);
-                Err(QueryError::invalid(text))
+                Err(CqlError::invalid(text))
             }
         },
         Subject::Field { field, .. } => {
             let DataType::Udt(udt) = &column.data_type else {
                 let text = format!("Invalid field access syntax for non-UDT column {}", column.name);
-                return Err(QueryError::invalid(text));
+                return Err(CqlError::invalid(text));
             };
             let index = udt.field_index(field.as_str()).ok_or_else(|| {
-                QueryError::invalid(format!("Unknown field {} for column {}", field.as_str(), column.name))
+                CqlError::invalid(format!("Unknown field {} for column {}", field.as_str(), column.name))
             })?;
             Ok((column, Some(ElementExpr::Field(index as u16)), udt.fields[index].data_type.clone()))
         }
@@ -132,32 +133,17 @@ fn subject<'t>(
     }
 }
 
-fn comparison(op: RelationOp) -> Result<Comparison, QueryError> {
-    Ok(match op {
-        RelationOp::Eq => Comparison::Equal,
-        RelationOp::Ne => Comparison::NotEqual,
-        RelationOp::Lt => Comparison::Less,
-        RelationOp::Le => Comparison::LessOrEqual,
-        RelationOp::Gt => Comparison::Greater,
-        RelationOp::Ge => Comparison::GreaterOrEqual,
-        RelationOp::In => Comparison::In,
-        RelationOp::Contains => Comparison::Contains,
-        RelationOp::ContainsKey => Comparison::ContainsKey,
-        other => return Err(unsupported(other)),
-    })
+fn unsupported(op: RelationOp) -> CqlError {
+    CqlError::invalid(format!("Operator {} is not supported in IF conditions", op.symbol()))
 }
 
-fn unsupported(op: RelationOp) -> QueryError {
-    QueryError::invalid(format!("Operator {} is not supported in IF conditions", op.symbol()))
-}
-
-fn check_operator(compared: &DataType, comparison: Comparison) -> Result<(), QueryError> {
+fn check_operator(compared: &DataType, comparison: Comparison) -> Result<(), CqlError> {
     let ordered = matches!(
         comparison,
         Comparison::Less | Comparison::LessOrEqual | Comparison::Greater | Comparison::GreaterOrEqual
     );
     if ordered && *compared == DataType::Duration {
-        return Err(QueryError::invalid(
+        return Err(CqlError::invalid(
             "Slice conditions ( ".to_string() + comparison.symbol() + " ) are not supported on durations",
         ));
     }
@@ -165,13 +151,13 @@ fn check_operator(compared: &DataType, comparison: Comparison) -> Result<(), Que
 }
 
 /// (key type of a map, element type) of a collection column.
-fn element_type(column: &Column) -> Result<(Option<DataType>, DataType), QueryError> {
+fn element_type(column: &Column) -> Result<(Option<DataType>, DataType), CqlError> {
     match &column.data_type {
         DataType::List { element, .. } | DataType::Set { element, .. } => Ok((None, (**element).clone())),
         DataType::Map { key, value, .. } => Ok((Some((**key).clone()), (**value).clone())),
         _ => {
             let text = format!("Cannot use CONTAINS on non-collection column {}", column.name);
-            Err(QueryError::invalid(text))
+            Err(CqlError::invalid(text))
         }
     }
 }

@@ -4,16 +4,16 @@ use super::super::Scope;
 use super::super::markers::Markers;
 use super::super::restrictions::{StatementKind, bind_write_where};
 use super::{assign, by_column, check, condition, masks, target, using};
+use crate::CqlError;
 use cql_syntax::ast;
-use query::QueryError;
 use query::write::{ConditionPlan, Keys, Masks, WriteKind, WritePlan};
 
-pub fn bind(scope: Scope<'_>, delete: &ast::Delete, markers: &mut Markers) -> Result<WritePlan, QueryError> {
+pub fn bind(scope: Scope<'_>, delete: &ast::Delete, markers: &mut Markers) -> Result<WritePlan, CqlError> {
     let table = target(scope, &delete.table)?;
     markers.enter(table);
     let (timestamp, ttl) = using(scope, &delete.using, markers)?;
     if ttl.is_some() {
-        return Err(QueryError::invalid("TTL is not supported in DELETE statements"));
+        return Err(CqlError::invalid("TTL is not supported in DELETE statements"));
     }
     // Conditions are looked at first: what is wrong with them is said before anything else, as Cassandra does.
     let condition = delete
@@ -35,20 +35,20 @@ pub fn bind(scope: Scope<'_>, delete: &ast::Delete, markers: &mut Markers) -> Re
     let names_rows = restrictions.names_rows();
     // A static column may be deleted through a row's full key too: the row itself is not touched.
     if columns && !only_statics && !names_rows && delete.condition.is_some() {
-        return Err(QueryError::invalid(
+        return Err(CqlError::invalid(
             "DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to delete non static columns",
         ));
     }
     if columns && !only_statics && !names_rows {
-        return Err(QueryError::invalid("Range deletions are not supported for specific columns"));
+        return Err(CqlError::invalid("Range deletions are not supported for specific columns"));
     }
     if only_statics && on_rows && !names_rows {
-        return Err(QueryError::invalid(
+        return Err(CqlError::invalid(
             "DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to use IF condition on non static columns",
         ));
     }
     if condition.is_some() && !names_rows && !statics_only {
-        return Err(QueryError::invalid(
+        return Err(CqlError::invalid(
             "DELETE statements must restrict all PRIMARY KEY columns with equality relations in order to delete non static columns or to use IF conditions on non static columns",
         ));
     }

@@ -4,9 +4,9 @@ use super::super::Scope;
 use super::super::expr::bind_term;
 use super::super::markers::Markers;
 use super::{by_column, check, column, masks, target, using};
+use crate::CqlError;
 use cql_syntax::ast::{self, InsertSource};
 use model::types::DataType;
-use query::QueryError;
 use query::expr::{Expr, Node};
 use query::write::{
     Assignment, AssignmentKind, ConditionPlan, JsonSource, Keys, Masks, WriteKind, WritePlan,
@@ -15,12 +15,12 @@ use schema::{Column, ColumnKind, Compact, Table};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-pub fn bind(scope: Scope<'_>, insert: &ast::Insert, markers: &mut Markers) -> Result<WritePlan, QueryError> {
+pub fn bind(scope: Scope<'_>, insert: &ast::Insert, markers: &mut Markers) -> Result<WritePlan, CqlError> {
     let table = target(scope, &insert.table)?;
     markers.enter(table);
     if table.is_counter() {
         let text = "INSERT statements are not allowed on counter tables, use UPDATE instead";
-        return Err(QueryError::invalid(text));
+        return Err(CqlError::invalid(text));
     }
     let (values, json) = match &insert.source {
         InsertSource::Values { columns, values } => {
@@ -46,16 +46,16 @@ fn columns_and_values<'t>(
     names: &[ast::Ident],
     values: &[ast::Expr],
     markers: &mut Markers,
-) -> Result<Vec<(&'t Column, Expr)>, QueryError> {
+) -> Result<Vec<(&'t Column, Expr)>, CqlError> {
     if names.is_empty() {
-        return Err(QueryError::invalid("No columns provided to INSERT"));
+        return Err(CqlError::invalid("No columns provided to INSERT"));
     }
     if names.len() != values.len() {
-        return Err(QueryError::invalid("Unmatched column names/values"));
+        return Err(CqlError::invalid("Unmatched column names/values"));
     }
     let mut seen = HashSet::with_capacity(names.len());
     if !names.iter().all(|name| seen.insert(name.as_str())) {
-        return Err(QueryError::invalid("The column names contains duplicates"));
+        return Err(CqlError::invalid("The column names contains duplicates"));
     }
     // What is wrong with the key is said last, as Cassandra does.
     let mut bound: Vec<(&Column, Expr)> = Vec::with_capacity(names.len());
@@ -86,7 +86,7 @@ fn assemble(
     table: &Arc<Table>,
     values: Vec<(&Column, Expr)>,
     json: Option<JsonSource>,
-) -> Result<WritePlan, QueryError> {
+) -> Result<WritePlan, CqlError> {
     let mut partition: Vec<Option<Expr>> = vec![None; table.partition_key.len()];
     let mut clustering: Vec<Option<Expr>> = vec![None; table.clustering.len()];
     let mut assignments = Vec::new();
@@ -117,7 +117,7 @@ fn assemble(
     }
     if partition.iter().any(Option::is_none) {
         let names = missing(table.entity_key(), &partition);
-        return Err(QueryError::invalid(format!("Some partition key parts are missing: {names}")));
+        return Err(CqlError::invalid(format!("Some partition key parts are missing: {names}")));
     }
     let statics_only = !assignments.is_empty() && assignments.iter().all(|a| a.is_static);
     let no_row = statics_only
@@ -127,12 +127,12 @@ fn assemble(
         clustering.clear();
     } else if clustering.iter().any(Option::is_none) {
         let names = missing(&table.clustering, &clustering);
-        return Err(QueryError::invalid(format!("Some clustering keys are missing: {names}")));
+        return Err(CqlError::invalid(format!("Some clustering keys are missing: {names}")));
     }
     if let (Some(Compact::Dense), true, [value]) =
         (table.compact, assignments.is_empty(), table.regulars.as_slice())
     {
-        return Err(QueryError::invalid(format!(
+        return Err(CqlError::invalid(format!(
             "Column {} is mandatory for this COMPACT STORAGE table",
             value.name
         )));

@@ -6,11 +6,11 @@
 use super::super::Scope;
 use super::super::expr::{Binder, RowScope};
 use super::super::markers::Markers;
-use query::QueryError;
+use crate::CqlError;
 use query::write::{ConditionPlan, Masks, WritePlan};
 
 /// The plan with what it needs for readers who may not see clear values.
-pub(super) fn with_masks(scope: Scope<'_>, mut plan: WritePlan) -> Result<WritePlan, QueryError> {
+pub(super) fn with_masks(scope: Scope<'_>, mut plan: WritePlan) -> Result<WritePlan, CqlError> {
     if plan.condition.is_none() || plan.table.columns().all(|column| column.mask.is_none()) {
         return Ok(plan);
     }

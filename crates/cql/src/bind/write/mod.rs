@@ -16,9 +16,9 @@ pub use update::bind as bind_update;
 use super::Scope;
 use super::expr::bind_term;
 use super::markers::Markers;
+use crate::CqlError;
 use cql_syntax::ast;
 use model::types::DataType;
-use query::QueryError;
 use query::expr::Expr;
 use query::write::{ConditionPlan, WritePlan};
 use schema::{Column, Table};
@@ -29,7 +29,7 @@ pub fn bind(
     scope: Scope<'_>,
     statement: &ast::Modification,
     markers: &mut Markers,
-) -> Result<WritePlan, QueryError> {
+) -> Result<WritePlan, CqlError> {
     match statement {
         ast::Modification::Insert(insert) => bind_insert(scope, insert, markers),
         ast::Modification::Update(update) => bind_update(scope, update, markers),
@@ -38,14 +38,14 @@ pub fn bind(
 }
 
 /// The table to write to; system tables that are made up cannot be written.
-fn target<'a>(scope: Scope<'a>, name: &ast::QualifiedName) -> Result<&'a Arc<Table>, QueryError> {
+fn target<'a>(scope: Scope<'a>, name: &ast::QualifiedName) -> Result<&'a Arc<Table>, CqlError> {
     let table = scope.table(name)?;
     if table.is_virtual() {
         let text = format!("Modification is not supported by table {}.{}", table.keyspace, table.name);
-        return Err(QueryError::invalid(text));
+        return Err(CqlError::invalid(text));
     }
     if table.foreign.is_some() {
-        return Err(QueryError::invalid(format!(
+        return Err(CqlError::invalid(format!(
             "Table {}.{} belongs to the DynamoDB API: CQL can read it, but writing it would bypass its indexes, its stream and its \
              limits. Use PutItem, UpdateItem or DeleteItem",
             table.keyspace, table.name
@@ -54,16 +54,16 @@ fn target<'a>(scope: Scope<'a>, name: &ast::QualifiedName) -> Result<&'a Arc<Tab
     Ok(table)
 }
 
-fn column<'t>(table: &'t Table, name: &ast::Ident) -> Result<&'t Column, QueryError> {
+fn column<'t>(table: &'t Table, name: &ast::Ident) -> Result<&'t Column, CqlError> {
     table.column(name.as_str()).ok_or_else(|| undefined(table, name.as_str()))
 }
 
-fn undefined(table: &Table, name: &str) -> QueryError {
+fn undefined(table: &Table, name: &str) -> CqlError {
     let mut text = format!("Undefined column name {name} in table {}.{}", table.keyspace, table.name);
     if let Some(near) = nearest(table, name) {
         text.push_str(&format!(". Did you mean {near}?"));
     }
-    QueryError::invalid(text)
+    CqlError::invalid(text)
 }
 
 /// A column whose name differs by one edit, for the message.
@@ -86,7 +86,7 @@ fn using(
     scope: Scope<'_>,
     using: &ast::Using,
     markers: &mut Markers,
-) -> Result<(Option<Expr>, Option<Expr>), QueryError> {
+) -> Result<(Option<Expr>, Option<Expr>), CqlError> {
     let mut bind = |expr: Option<&ast::Expr>, data_type: &DataType, name: &str| {
         expr.map(|e| bind_term(scope, e, data_type, name, markers)).transpose()
     };
@@ -98,8 +98,8 @@ fn using(
 }
 
 /// Rules that hold for every kind of write once it is bound.
-fn check(plan: &WritePlan) -> Result<(), QueryError> {
-    let refuse = |text: &str| Err(QueryError::invalid(text));
+fn check(plan: &WritePlan) -> Result<(), CqlError> {
+    let refuse = |text: &str| Err(CqlError::invalid(text));
     if plan.table.view.is_some() {
         return refuse("Cannot directly modify a materialized view");
     }

@@ -4,11 +4,11 @@ use super::super::Scope;
 use super::super::markers::Markers;
 use super::super::restrictions::{StatementKind, bind_write_where};
 use super::{assign, by_column, check, condition, masks, target, using};
+use crate::CqlError;
 use cql_syntax::ast;
-use query::QueryError;
 use query::write::{Assignment, ConditionPlan, Keys, Masks, WriteKind, WritePlan};
 
-pub fn bind(scope: Scope<'_>, update: &ast::Update, markers: &mut Markers) -> Result<WritePlan, QueryError> {
+pub fn bind(scope: Scope<'_>, update: &ast::Update, markers: &mut Markers) -> Result<WritePlan, CqlError> {
     let table = target(scope, &update.table)?;
     markers.enter(table);
     let (timestamp, ttl) = using(scope, &update.using, markers)?;

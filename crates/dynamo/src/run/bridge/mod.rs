@@ -13,7 +13,7 @@ pub(super) use write::check_columns;
 
 use super::layout::internal;
 use super::table::{Counts, KEYSPACE, OpenTable};
-use super::{Caller, Dynamo, Tables, control, denied};
+use super::{Caller, Dynamo, Tables, control, query_error};
 use crate::error::ApiError;
 use crate::json::Writer;
 use crate::request::Request;
@@ -21,6 +21,7 @@ use crate::table::TableDefinition;
 use crate::value::Item;
 use database::grants::{Permission, Resource};
 use query::context::{Context, VirtualTables};
+use query::fault::ForeignFault;
 use query::{QueryError, Values};
 use schema::{Column, Table};
 use serde_json::json;
@@ -37,7 +38,7 @@ struct NoVirtualTables;
 
 impl VirtualTables for NoVirtualTables {
     fn rows(&self, _: &Table, _: Option<&dyn query::tenant::Gate>) -> Result<NaiveStore, QueryError> {
-        Err(QueryError::invalid("no table of this kind is served by the DynamoDB API"))
+        Err(ForeignFault::Unserved.into())
     }
 }
 
@@ -153,12 +154,12 @@ impl<S: Store> Dynamo<S> {
     ) -> Result<(), ApiError> {
         let Some(grants) = caller.grants else { return Ok(()) };
         match open {
-            Ok(open) => grants.require_on_table(permission, &open.table).map_err(denied),
+            Ok(open) => grants.require_on_table(permission, &open.table).map_err(query_error),
             // Whoever may not look must not learn what is there.
             Err(_) => {
                 let name = name.split_once('.').unwrap_or_default();
                 let resource = Resource::Table(name.0.into(), name.1.into());
-                grants.require(permission, &resource).map_err(denied)
+                grants.require(permission, &resource).map_err(query_error)
             }
         }
     }
@@ -270,7 +271,6 @@ fn opened(name: &str, table: &Arc<Table>) -> Result<OpenTable, ApiError> {
         column: 0,
         indexes: Vec::new(),
         stream: None,
-        tokens: None,
         table: table.clone(),
         counts: Arc::new(Counts::default()),
         epoch: 0,

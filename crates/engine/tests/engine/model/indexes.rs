@@ -6,7 +6,7 @@ use model::row::{Cell, RowView};
 use model::types::DataType;
 use std::collections::{BTreeMap, BTreeSet};
 use store::index::{IndexConfig, Source, candidate};
-use store::{Flow, Partitions, Read, ReadEnd, Sink, Slice, Store, TableConfig, TableId};
+use store::{Flow, Partitions, Read, Sink, Slice, Store, TableConfig, TableId};
 
 /// Tables of entries have these ids and the following ones.
 const FIRST_INDEX: u32 = 100;
@@ -163,8 +163,7 @@ impl World {
         self.naive.read(&read, &mut shown).await.unwrap();
         read.table = index.table;
         let mut entries = Entries::default();
-        let end = self.store().read(&read, &mut entries).await.unwrap().end;
-        assert_eq!(end, ReadEnd::Complete);
+        self.read_to_its_end(read, &mut entries).await;
         for (value, places) in &shown.places {
             let found = entries.places.get(value);
             let missing = places.iter().find(|place| !found.is_some_and(|found| found.contains(place)));

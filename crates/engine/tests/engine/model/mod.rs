@@ -1,4 +1,5 @@
-//! Random histories on the engine and on the naive store: every read must answer the same.
+//! Random histories on a store and on the naive one: every read must answer the same. The store is the engine, or the remote-shaped one:
+//! both run the same histories, less what only an engine does (flushes, compactions, restarts).
 //!
 //! Writes with arbitrary timestamps, TTL under a clock that moves, every kind of deletion, multi-cell columns,
 //! statics, counters, operations on the current value, conditional commits, batches, flushes, compactions, restarts
@@ -9,17 +10,20 @@
 
 mod indexes;
 mod reads;
+mod subject;
 mod views;
 mod writes;
 
-use crate::harness::{Harness, commit_either_way, open_with, options, run};
-use engine::{EmbeddedStore, EngineOptions};
+use crate::harness::{Harness, open_with, options, run};
+use engine::EngineOptions;
 use rt::{Random, SimDisk};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use store::naive::NaiveStore;
+use store::remote::{Faults, RemoteStore};
 use store::{Commit, Mutation, Store, TableConfig, TableId};
+use subject::Subject;
 
 /// Arbitrary timestamps; tombstones are kept.
 const ANY_TIME: TableId = TableId(1);
@@ -95,7 +99,9 @@ fn small(shards: usize) -> EngineOptions {
 
 struct World {
     disk: SimDisk,
+    /// `None` while it restarts, and where the store is not the engine.
     harness: Option<Harness>,
+    remote: Option<RemoteStore>,
     naive: NaiveStore,
     random: Random,
     /// Microseconds; grows with every step.
@@ -107,24 +113,26 @@ struct World {
 }
 
 impl World {
-    async fn begin(seed: u64) -> World {
+    async fn begin(seed: u64, remote: Option<RemoteStore>) -> World {
         let disk = SimDisk::new();
-        let harness = open_with(&disk, small(2)).unwrap();
+        let harness = remote.is_none().then(|| open_with(&disk, small(2)).unwrap());
         let naive = NaiveStore::new();
         let projecting = seed.is_multiple_of(4);
         let tables = if projecting { projected(tables(0)) } else { tables(0) };
-        harness.store().alter(vec![], tables.clone()).await.unwrap();
-        naive.alter(vec![], tables).await.unwrap();
-        World {
+        naive.alter(vec![], tables.clone()).await.unwrap();
+        let mut world = World {
             disk,
-            harness: Some(harness),
+            harness,
+            remote,
             naive,
             random: Random::seeded(seed),
             now: 1_000_000_000,
             incarnation: 0,
             projected: projecting,
             counts: Counts::new(),
-        }
+        };
+        world.store().alter(vec![], tables).await.unwrap();
+        world
     }
 
     fn count(&mut self, kind: &'static str) {
@@ -135,13 +143,12 @@ impl World {
         (self.now / 1_000_000) as u32
     }
 
-    fn harness(&self) -> &Harness {
-        self.harness.as_ref().unwrap()
-    }
-
-    fn store(&mut self) -> EmbeddedStore {
-        let shard = self.random.below(self.harness().stores.len() as u64) as usize;
-        self.harness().stores[shard].clone()
+    fn store(&mut self) -> Subject {
+        if let Some(remote) = &self.remote {
+            return Subject::Remote(remote.clone());
+        }
+        let stores = &self.harness.as_ref().unwrap().stores;
+        Subject::Engine(stores[self.random.below(stores.len() as u64) as usize].clone())
     }
 
     fn key(&mut self) -> String {
@@ -162,7 +169,9 @@ impl World {
             self.count("clock jump");
             self.now += 20_000_000;
         }
-        self.harness().clock.set_micros(self.now);
+        if let Some(harness) = &self.harness {
+            harness.clock.set_micros(self.now);
+        }
         match self.random.below(100) {
             0 => self.flush().await,
             1..=3 => self.background().await,
@@ -191,7 +200,7 @@ impl World {
     /// On both; both accept it or both refuse it.
     async fn commit(&mut self, mutations: Vec<Mutation>) {
         let commit = Commit { mutations, now_seconds: self.now_seconds() };
-        let ours = commit_either_way(&self.store(), commit.clone()).await;
+        let ours = self.store().commit_either_way(commit.clone()).await;
         let theirs = self.naive.commit(commit.clone()).await;
         assert_eq!(ours.is_ok(), theirs.is_ok(), "{ours:?} {theirs:?} {commit:?}");
         if ours.is_err() {
@@ -200,17 +209,21 @@ impl World {
     }
 
     async fn flush(&mut self) {
-        self.count("flush");
-        self.harness().engine.flush().await;
+        if let Some(harness) = &self.harness {
+            harness.engine.flush().await;
+            self.count("flush");
+        }
     }
 
     async fn background(&mut self) {
-        self.harness().engine.run_jobs();
+        if let Some(harness) = &self.harness {
+            harness.engine.run_jobs();
+        }
         tokio::task::yield_now().await;
     }
 
     async fn reopen(&mut self) {
-        let harness = self.harness.take().unwrap();
+        let Some(harness) = self.harness.take() else { return };
         if self.random.one_in(2) {
             self.count("restart clean");
             harness.engine.close().await;
@@ -250,16 +263,34 @@ impl World {
 }
 
 /// Runs the history of one seed; what it consisted of.
-fn run_piece(seed: u64, steps: u64) -> Counts {
+fn run_piece(seed: u64, steps: u64, remote: Option<RemoteStore>) -> Counts {
     run(async {
-        let mut world = World::begin(seed).await;
+        let mut world = World::begin(seed, remote).await;
         for _ in 0..steps {
             world.step().await;
         }
-        let harness = world.harness.take().unwrap();
-        world.count_work(&harness);
+        if let Some(harness) = world.harness.take() {
+            world.count_work(&harness);
+        }
         world.counts
     })
+}
+
+/// The contract holds behind a message boundary too: the engine's histories, indexes and views included, on a store that gets nothing
+/// but bytes and answers late. Every answer arrives here; `store::remote` has the tests of those that do not.
+#[test]
+fn random_histories_on_the_remote_store_answer_the_same() {
+    let mut total = Counts::new();
+    for seed in 1..=12 {
+        let remote = RemoteStore::new(Faults { seed, delay_turns_max: 2, ..Faults::default() });
+        let counts = run_piece(seed, 1_500, Some(remote.clone()));
+        let (messages, bytes) = remote.traffic();
+        assert!(messages > 1_500 && bytes > 100 * messages / 2, "{messages} messages, {bytes} bytes");
+        counts.into_iter().for_each(|(kind, n)| *total.entry(kind).or_default() += n);
+    }
+    for kind in KINDS.iter().filter(|kind| !subject::ONLY_OF_ENGINES.contains(kind)) {
+        assert!(total.contains_key(kind), "no {kind}");
+    }
 }
 
 fn from_environment(name: &str) -> Option<u64> {
@@ -280,7 +311,7 @@ fn random_histories_answer_as_the_naive_store_does() {
                     if seed >= first + pieces {
                         return;
                     }
-                    let outcome = std::panic::catch_unwind(|| run_piece(seed, PIECE.min(steps)));
+                    let outcome = std::panic::catch_unwind(|| run_piece(seed, PIECE.min(steps), None));
                     let Ok(counts) = outcome else { panic!("PARTITA_MODEL_SEED={seed} shows it at once") };
                     let mut total = total.lock().unwrap();
                     counts.into_iter().for_each(|(kind, n)| *total.entry(kind).or_default() += n);

@@ -70,6 +70,17 @@ impl World {
         }
     }
 
+    /// However often the store pauses: without a limit the engine never does.
+    pub(super) async fn read_to_its_end(&mut self, mut read: Read, sink: &mut dyn Sink) {
+        loop {
+            match self.store().read(&read, sink).await.unwrap().end {
+                ReadEnd::Complete => return,
+                ReadEnd::Paused(position) if self.remote.is_some() => read.after = Some(position),
+                end => panic!("{end:?}"),
+            }
+        }
+    }
+
     /// Reads everything in pages. Between pages the engine may flush, compact or be restarted: nothing is
     /// written meanwhile, so the answer must not change.
     async fn read_pages(&mut self, mut read: Read, page: usize) -> Vec<Line> {
@@ -90,11 +101,13 @@ impl World {
             };
             match self.random.below(400) {
                 0..=3 => {
-                    self.count("flush between pages");
-                    self.harness().engine.flush().await;
+                    if let Some(harness) = &self.harness {
+                        harness.engine.flush().await;
+                        self.count("flush between pages");
+                    }
                 }
                 4..=7 => self.background().await,
-                8 => {
+                8 if self.harness.is_some() => {
                     self.count("restart between pages");
                     self.reopen().await;
                 }

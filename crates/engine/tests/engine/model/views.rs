@@ -7,7 +7,7 @@ use model::row::RowView;
 use model::types::DataType;
 use std::collections::BTreeMap;
 use store::view::{ColumnSource, ViewColumn, ViewCondition, ViewConfig};
-use store::{Comparison, Flow, Partitions, Read, ReadEnd, Sink, Slice, Store, TableConfig, TableId};
+use store::{Comparison, Flow, Partitions, Read, Sink, Slice, Store, TableConfig, TableId};
 
 /// Tables of views have these ids and the following ones.
 const FIRST_VIEW: u32 = 200;
@@ -159,8 +159,7 @@ impl World {
         let (mut expected, mut found) = (collect(Some(by_column)), collect(None));
         self.naive.read(&read, &mut expected).await.unwrap();
         read.table = view;
-        let end = self.store().read(&read, &mut found).await.unwrap().end;
-        assert_eq!(end, ReadEnd::Complete);
+        self.read_to_its_end(read, &mut found).await;
         for (place, cells) in &expected.rows {
             assert_eq!(found.rows.get(place), Some(cells), "{view:?}: {place:?}");
         }

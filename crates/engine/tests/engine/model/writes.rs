@@ -1,7 +1,7 @@
 //! What a history writes.
 
 use super::{ANY_TIME, COUNTERS, PURGED, World};
-use crate::harness::{add, commit_if_either_way, partition};
+use crate::harness::{add, partition};
 use model::deletion::{Deletion, Marker};
 use model::row::{Cell, CellState, RowWriter};
 use model::types::DataType;
@@ -224,7 +224,7 @@ impl World {
             provisional_timestamp: self.now,
             now_seconds: self.now_seconds(),
         };
-        let ours = commit_if_either_way(&self.store(), commit.clone()).await.unwrap();
+        let ours = self.store().commit_if_either_way(commit.clone()).await.unwrap();
         let theirs = self.naive.commit_if(commit.clone()).await.unwrap();
         assert_eq!(ours.applied, theirs.applied, "{commit:?}");
         assert_eq!(ours.further.len(), theirs.further.len());

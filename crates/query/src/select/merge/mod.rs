@@ -17,6 +17,7 @@ use super::execute::{KEYS_PER_TURN, Scan};
 use super::paging::{MergeState, PagingState, malformed};
 use crate::context::too_large;
 use crate::error::QueryError;
+use crate::fault::ReadFault;
 use crate::spec::Rows;
 use bounds::ordered_prefix;
 use model::key::PartitionKey;
@@ -24,14 +25,12 @@ use model::token::murmur3_h1;
 use rt::turn::give_way;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
-use store::Store;
+use store::{AheadMax, Store};
 
-/// Rows fetched from a partition at a time: enough to make a read worth it, few enough that many
-/// partitions do not fetch far more than a page.
-const CHUNK_MIN: u64 = 16;
+/// Rows fetched from a partition at a time.
 const CHUNK_MAX: u64 = 1024;
-/// With many streams each fetches fewer rows, so that together they fetch about this many before the first is given.
-const AHEAD_ROWS: u64 = 1024;
+/// Streams whose first rows are read at the same time where they are on other shards.
+const STREAMS_AHEAD: usize = 64;
 
 /// Rows of this many pages may wait for their turn; each partition has at least one there.
 const WAITING_PAGES_MAX: usize = 4;
@@ -94,10 +93,14 @@ struct Merge<'m, 'a, 'r, S: Store, T: Store> {
     heads: BinaryHeap<Head>,
     /// Streams from here on are not opened yet.
     unopened: usize,
-    chunk: u64,
+    /// The first rows of streams before this one have been read ahead, or need not be.
+    prepared: usize,
+    /// Rows that the page has at most.
+    wanted: u64,
     chunk_bytes: usize,
-    /// Bytes of rows that wait for their turn.
+    /// Bytes of rows that wait for their turn, and of those that were read ahead last.
     waiting: usize,
+    ahead: usize,
     waiting_max: usize,
     held: crate::held::Held,
     limit_left: Option<u64>,
@@ -129,10 +132,8 @@ impl<'m, 'a, 'r, S: Store, T: Store> Merge<'m, 'a, 'r, S, T> {
         for stream in &mut streams {
             stream.resume(scan.plan.reverse, state.as_ref());
         }
-        let count = streams.len().max(1) as u64;
         let wanted = scan.budget().rows.min(limit_left.unwrap_or(u64::MAX));
-        let least = (AHEAD_ROWS / count).clamp(1, CHUNK_MIN);
-        let chunk = (wanted / count).saturating_mul(2).clamp(least, CHUNK_MAX);
+        let prepared = if scan.store.reads_ahead() && !scan.read.statics { 0 } else { usize::MAX };
         let waiting_max = scan.context.limits.page_bytes_max.saturating_mul(WAITING_PAGES_MAX);
         let held = scan.context.held();
         let last = state.map(|state| (state.group, state.clustering));
@@ -145,8 +146,10 @@ impl<'m, 'a, 'r, S: Store, T: Store> Merge<'m, 'a, 'r, S, T> {
             set,
             bounds,
             unopened: 0,
-            chunk,
+            prepared,
+            wanted,
             waiting: 0,
+            ahead: 0,
             waiting_max,
             held,
             limit_left,
@@ -190,12 +193,50 @@ impl<'m, 'a, 'r, S: Store, T: Store> Merge<'m, 'a, 'r, S, T> {
             if !wanted {
                 return Ok(self.heads.peek().map(|head| head.stream));
             }
+            if open >= self.prepared {
+                self.prepare(open).await?;
+            }
             self.unopened += 1;
             self.fill(open).await?;
             if open % KEYS_PER_TURN == KEYS_PER_TURN - 1 {
                 give_way().await;
             }
         }
+    }
+
+    /// Reads the first rows of the streams from this one on that are opened together.
+    async fn prepare(&mut self, first: usize) -> Result<(), QueryError> {
+        let group = self.streams.get(first).map(|stream| stream.group);
+        let together = |stream: &&mut Stream| self.columns > 0 || Some(stream.group) == group;
+        let (mut reads, mut places) = (Vec::new(), Vec::new());
+        self.prepared = first;
+        let some = self.streams.iter_mut().skip(first).take(STREAMS_AHEAD);
+        for stream in some.take_while(together) {
+            if let Some(read) = stream.first_read(self.scan, &self.bounds).await? {
+                reads.push(read);
+                places.push(self.prepared);
+            }
+            self.prepared += 1;
+        }
+        let max = AheadMax { rows: self.rows_ahead(first), bytes: self.chunk_bytes };
+        let ahead = self.scan.store.read_ahead(reads, max).await?;
+        self.ahead = ahead.iter().flatten().map(|ahead| ahead.bytes()).sum();
+        self.held.hold(self.waiting + self.ahead)?;
+        for (place, ahead) in places.into_iter().zip(ahead) {
+            if let Some(stream) = self.streams.get_mut(place) {
+                stream.put_ahead(ahead);
+            }
+        }
+        Ok(())
+    }
+
+    /// How many rows a stream should have ready: its share of the rows that are still wanted, as the rows given so far tell it, and twice the
+    /// spread of such a share, so that few streams have to be asked again.
+    fn rows_ahead(&self, at: usize) -> u64 {
+        let given = self.streams.get(at).map_or(0, |stream| stream.given);
+        let share = (given + 1) as f64 / (self.count + self.streams.len() as u64) as f64;
+        let mean = self.wanted.saturating_sub(self.count) as f64 * share;
+        ((mean + 2.0 * mean.sqrt() + 1.0) as u64).clamp(1, CHUNK_MAX)
     }
 
     /// Gives the first row of a stream.
@@ -210,6 +251,7 @@ impl<'m, 'a, 'r, S: Store, T: Store> Merge<'m, 'a, 'r, S, T> {
             }
             *taken += 1;
         }
+        stream.given += 1;
         self.body.extend_from_slice(&row);
         self.count += 1;
         self.limit_left = self.limit_left.map(|left| left - 1);
@@ -218,19 +260,17 @@ impl<'m, 'a, 'r, S: Store, T: Store> Merge<'m, 'a, 'r, S, T> {
 
     /// Fetches rows of a stream that has none, and puts its first among the heads.
     async fn fill(&mut self, at: usize) -> Result<(), QueryError> {
+        let rows = self.rows_ahead(at);
         let Some(stream) = self.streams.get_mut(at) else { return Ok(()) };
         let taken = self.taken.get(stream.group).copied().unwrap_or(0);
         let allowed = self.scan.limits.1.map_or(u64::MAX, |limit| limit.saturating_sub(taken));
-        let fetch = stream::Fetch { rows: self.chunk.min(allowed), bytes: self.chunk_bytes };
+        let fetch = stream::Fetch { rows: rows.min(allowed), bytes: self.chunk_bytes };
         self.waiting += stream.fill(self.scan, &mut self.bounds, fetch).await?;
         if self.waiting > self.waiting_max {
             let (streams, bytes_max) = (self.streams.len(), self.waiting_max);
-            return Err(QueryError::invalid(format!(
-                "ORDER BY over {streams} partitions has to hold more than {bytes_max} bytes of rows. Name fewer partitions in \
-                 the IN relation"
-            )));
+            return Err(ReadFault::SortTooLarge { streams, bytes_max }.into());
         }
-        self.held.hold(self.waiting)?;
+        self.held.hold(self.waiting + self.ahead)?;
         if let Some((clustering, _)) = stream.rows.front() {
             let prefix = ordered_prefix(&self.scan.plan.table, clustering, self.columns).len();
             let (group, reverse) = (stream.group, self.scan.plan.reverse);

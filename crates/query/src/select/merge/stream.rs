@@ -10,7 +10,7 @@ use model::key::PartitionKey;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
-use store::{Partitions, Position, Store};
+use store::{Ahead, AheadMax, Partitions, Position, Read, Store};
 
 /// Fetching from a partition ends early, behind a row, when its rows have this many bytes.
 pub const CHUNK_BYTES_MAX: usize = 64 << 10;
@@ -42,6 +42,10 @@ pub struct Stream {
     /// The partition at hand, and the last row that was fetched of it.
     here: Option<PartitionKey>,
     after: Option<Vec<u8>>,
+    /// The first rows of the partition at hand, if they were read ahead.
+    ahead: Option<Box<dyn Ahead>>,
+    /// Rows that were taken.
+    pub given: u64,
     /// A static row that stands alone has been given, or is known not to come.
     static_given: bool,
     /// It has to be made sure of: rows of the partition may have been given on earlier pages.
@@ -56,6 +60,8 @@ impl Stream {
             places: Some(places),
             here: None,
             after: None,
+            ahead: None,
+            given: 0,
             static_given: false,
             static_unsure: false,
         }
@@ -77,7 +83,28 @@ impl Stream {
     pub fn close(&mut self) -> usize {
         self.here = None;
         self.places = None;
+        self.ahead = None;
         self.rows.drain(..).map(|(clustering, row)| clustering.len() + row.len()).sum()
+    }
+
+    /// What its first fetch will read; `None` if there is nothing to read, or nothing is known before it is.
+    pub async fn first_read<S: Store, T: Store>(
+        &mut self,
+        scan: &Scan<'_, '_, S, T>,
+        bounds: &Bounds,
+    ) -> Result<Option<Read>, QueryError> {
+        let slices = bounds.of(self.group, &scan.read.slices);
+        if slices.is_empty() || (self.here.is_none() && !self.next_place(scan).await?) {
+            return Ok(None);
+        }
+        let partitions = self.here.clone().map(Partitions::One);
+        let slices = slices.to_vec();
+        Ok(partitions.map(|partitions| Read { partitions, slices, after: None, ..scan.read.clone() }))
+    }
+
+    /// Rows that were read ahead; they are fetched without another read.
+    pub fn put_ahead(&mut self, ahead: Option<Box<dyn Ahead>>) {
+        self.ahead = ahead;
     }
 
     /// Fetches the next rows when none is left, and says how many bytes they have.
@@ -157,7 +184,15 @@ impl Stream {
                 partition_left: None,
             });
         }
-        scan.drive(&mut collector).await?;
+        let ahead = match self.ahead.take() {
+            // Rows that come from another shard come with no more than are wanted.
+            None if scan.store.reads_ahead() && !scan.read.statics => {
+                let max = AheadMax { rows: fetch.rows, bytes: fetch.bytes };
+                scan.store.read_ahead(vec![scan.read.clone()], max).await?.pop().flatten()
+            }
+            ahead => ahead,
+        };
+        scan.drive_from(ahead, &mut collector).await?;
         if collector.stopped.is_none() {
             self.here = None;
         }

@@ -208,7 +208,7 @@ impl State {
         Ok(())
     }
 
-    /// As durable as making one.
+    /// As durable as the creation of a folder.
     pub fn remove_dir(&mut self, dir: &Path) -> io::Result<()> {
         if !self.list(dir)?.is_empty() {
             return Err(io::ErrorKind::DirectoryNotEmpty.into());

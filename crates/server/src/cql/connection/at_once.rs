@@ -13,15 +13,16 @@ use crate::cql::errors::Attempt;
 use crate::cql::statements::Statement;
 use crate::metrics::Operation;
 use crate::shard::Shard;
+use cql::CqlError;
 use cql::immediate::{Write, decided};
 use cql::prepared::Plan;
 use cql::session::{Answer, Response, Session};
 use cql_wire::{Batch, BatchQuery, Envelope, Opcode, QueryParams, Request, flags};
 use query::write::BatchPlan;
-use query::{Bound, QueryError, Values};
+use query::{Bound, Values};
 use std::rc::Rc;
 use std::time::Instant;
-use store::{Commit, ConditionalCommit, Store, StoreError};
+use store::{Commit, ConditionalCommit, Prompt, Store, StoreError};
 
 /// Bound values kept on the stack; statements with more have them on the heap.
 const VALUES_INLINE: usize = 16;
@@ -47,8 +48,43 @@ pub struct Begun {
     attempt: Attempt,
     started: Instant,
     answer: Then,
-    statement: Option<Rc<Statement>>,
+    counted: Counted,
     _in_flight: InFlight,
+}
+
+/// The statements that a request counts for: one, or each of a batch, which all take the time of the whole.
+#[derive(Clone)]
+enum Counted {
+    One(Rc<Statement>),
+    Each(Vec<Rc<Statement>>),
+}
+
+impl Counted {
+    fn statements(&self) -> &[Rc<Statement>] {
+        match self {
+            Counted::One(statement) => std::slice::from_ref(statement),
+            Counted::Each(statements) => statements,
+        }
+    }
+
+    /// The only statement, if it is one.
+    fn one(&self) -> Option<&Rc<Statement>> {
+        match self {
+            Counted::One(statement) => Some(statement),
+            Counted::Each(_) => None,
+        }
+    }
+
+    /// The request was answered with so many rows, or failed, and took so long.
+    fn ended(&self, rows: Option<u64>, micros: u64) {
+        for statement in self.statements() {
+            match rows {
+                Some(rows) => statement.answered(rows, 0),
+                None => statement.failed(false),
+            }
+            statement.took(micros, 1);
+        }
+    }
 }
 
 /// A commit that is handed on.
@@ -67,25 +103,24 @@ enum Then {
 impl Begun {
     /// Answers the write; `now` is when it was found to be done.
     pub fn finish(self, shard: &Shard, peer: &Peer, outcome: Result<(), StoreError>, now: Instant) {
-        let done = outcome.is_ok();
-        match (outcome, self.answer) {
-            (Ok(()), Then::Void) => reply::void(peer, self.head),
-            (Ok(()), Then::Encoded(answer)) => reply::again(peer, self.head, &answer),
+        let rows = match (outcome, self.answer) {
+            (Ok(()), Then::Void) => {
+                reply::void(peer, self.head);
+                Some(0)
+            }
+            (Ok(()), Then::Encoded(answer)) => {
+                reply::again(peer, self.head, &answer);
+                Some(1)
+            }
             (Err(error), _) => {
                 let failure = Failure::Query(error.into(), self.attempt);
                 reply::failure(shard, peer, self.head, failure, None);
+                None
             }
-        }
+        };
         let micros = now.saturating_duration_since(self.started).as_micros() as u64;
         shard.metrics().record(self.operation, micros);
-        if let Some(statement) = self.statement {
-            if done {
-                statement.answered(0, 0)
-            } else {
-                statement.failed(false)
-            }
-            statement.took(micros, 1);
-        }
+        self.counted.ended(rows, micros);
     }
 }
 
@@ -180,7 +215,7 @@ impl Asked<'_> {
             return AtOnce::NotYet;
         }
         let (operation, attempt) = handle::kind(statement, params);
-        let failed = |error| self.failed(operation, error, attempt, Some(statement));
+        let failed = |error| self.failed(operation, error, attempt, &Counted::One(statement.clone()));
         if let Err(error) = handle::check_consistency(statement, params) {
             return failed(error);
         }
@@ -217,7 +252,7 @@ impl Asked<'_> {
             };
         }
         let write = dialect.write_now(&session, &statement.prepared, request);
-        self.begin(write, operation, attempt, Some(statement))
+        self.begin(write, operation, attempt, Counted::One(statement.clone()))
     }
 
     /// Reads what is here. Small answers need no room of their own: the outbox that they go to is bounded.
@@ -226,7 +261,7 @@ impl Asked<'_> {
         session: &Session,
         statement: &Statement,
         mut request: query::Request<'_>,
-    ) -> Option<Result<Answer, QueryError>> {
+    ) -> Option<Result<Answer, CqlError>> {
         let dialect = &self.shard.dialect;
         let large = statement.large.get();
         let room = if large { self.shard.answers().page_now(&self.peer.quota) } else { None };
@@ -244,38 +279,39 @@ impl Asked<'_> {
     /// Gives a write to the store.
     fn begin(
         &self,
-        write: Option<Result<Write, QueryError>>,
+        write: Option<Result<Write, CqlError>>,
         operation: Operation,
         attempt: Attempt,
-        statement: Option<&Rc<Statement>>,
+        counted: Counted,
     ) -> AtOnce<'static> {
         let store = &self.shard.dialect.store;
         let begun = match write {
             None => return AtOnce::NotYet,
-            Some(Err(error)) => return self.failed(operation, error, attempt, statement),
+            Some(Err(error)) => return self.failed(operation, error, attempt, &counted),
             Some(Ok(Write::Nothing)) => {
                 reply::void(self.peer, self.head);
+                counted.ended(Some(0), self.started.elapsed().as_micros() as u64);
                 return AtOnce::Answered(operation, None);
             }
             Some(Ok(Write::Plain(mut commit))) => match store.begin(&mut commit) {
                 // The tables may be about to change: whoever waits binds again afterwards.
                 None if store.is_paused() => return AtOnce::NotYet,
                 None => {
-                    return AtOnce::Waits(self.waits(operation, attempt, Handed::Plain(commit), statement));
+                    return AtOnce::Waits(self.waits(operation, attempt, Handed::Plain(commit), counted));
                 }
                 Some(begun) => begun.map(|number| (number, Then::Void)),
             },
             Some(Ok(Write::Conditional(mut commit))) => {
-                let Some(statement) = statement else { return AtOnce::NotYet };
+                let Some(statement) = counted.one() else { return AtOnce::NotYet };
                 let Plan::Write(plan) = &statement.prepared.plan else { return AtOnce::NotYet };
                 let (outcome, number) = match store.begin_if(&mut commit) {
                     None if store.is_paused() => return AtOnce::NotYet,
                     None => {
                         let handed = Handed::Conditional(commit, statement.clone());
-                        return AtOnce::Waits(self.waits(operation, attempt, handed, Some(statement)));
+                        return AtOnce::Waits(self.waits(operation, attempt, handed, counted));
                     }
                     Some(Err(error)) => {
-                        return self.failed(operation, error.into(), attempt, Some(statement));
+                        return self.failed(operation, error.into(), attempt, &counted);
                     }
                     Some(Ok(decided)) => decided,
                 };
@@ -300,22 +336,15 @@ impl Asked<'_> {
                 attempt,
                 started: self.started,
                 answer,
-                statement: statement.cloned(),
+                counted,
                 _in_flight: InFlight::enter(self.shard, self.peer, self.body_bytes),
             }),
-            Err(error) => self.failed(operation, error.into(), attempt, statement),
+            Err(error) => self.failed(operation, error.into(), attempt, &counted),
         }
     }
 
     /// The rest of a write that has to wait for something: room, a lock, a current value.
-    fn waits(
-        &self,
-        operation: Operation,
-        attempt: Attempt,
-        handed: Handed,
-        statement: Option<&Rc<Statement>>,
-    ) -> Pending {
-        let counted = statement.cloned();
+    fn waits(&self, operation: Operation, attempt: Attempt, handed: Handed, counted: Counted) -> Pending {
         let (shard, peer, head, started) = (self.shard.clone(), self.peer.clone(), self.head, self.started);
         let in_flight = InFlight::enter(&shard, &peer, self.body_bytes);
         Box::pin(async move {
@@ -338,27 +367,25 @@ impl Asked<'_> {
                 StoreError::UnknownTable(_) => StoreError::Overloaded("the table has just been changed"),
                 error => error,
             });
-            let done = outcome.is_ok();
-            match outcome {
-                Ok(None) => reply::void(&peer, head),
+            let rows = match outcome {
+                Ok(None) => {
+                    reply::void(&peer, head);
+                    Some(0)
+                }
                 Ok(Some(rows)) => {
+                    let count = rows.count;
                     let answer = Answer { response: Response::Rows(rows), warnings: Vec::new() };
                     reply::unprepared_answer(&shard, &peer, head, None, answer);
+                    Some(u64::from(count))
                 }
                 Err(error) => {
-                    reply::failure(&shard, &peer, head, Failure::Query(error.into(), attempt), None)
+                    reply::failure(&shard, &peer, head, Failure::Query(error.into(), attempt), None);
+                    None
                 }
-            }
+            };
             let micros = started.elapsed().as_micros() as u64;
             shard.metrics().record(operation, micros);
-            if let Some(statement) = counted {
-                if done {
-                    statement.answered(0, 0)
-                } else {
-                    statement.failed(false)
-                }
-                statement.took(micros, 1);
-            }
+            counted.ended(rows, micros);
         })
     }
 
@@ -401,28 +428,22 @@ impl Asked<'_> {
         let request = handle::request(self.shard, &message.params, Values::NONE);
         let session = self.peer.session.borrow();
         let write = self.shard.dialect.batch_now(&session, &batch, &values, request);
-        if write.is_some() {
-            // The time is the batch's, not theirs.
-            found.iter().for_each(|statement| statement.answered(0, 0));
-        }
-        self.begin(write, Operation::Batch, attempt, None)
+        self.begin(write, Operation::Batch, attempt, Counted::Each(found))
     }
 
     fn failed(
         &self,
         operation: Operation,
-        error: QueryError,
+        error: CqlError,
         attempt: Attempt,
-        statement: Option<&Rc<Statement>>,
+        counted: &Counted,
     ) -> AtOnce<'static> {
         // Its rows may have moved to another generation of the table: the long way looks again.
-        if matches!(error, QueryError::Store(StoreError::UnknownTable(_))) {
+        if matches!(error, CqlError::Store(StoreError::UnknownTable(_))) {
             return AtOnce::NotYet;
         }
-        if let Some(statement) = statement {
-            statement.failed(error.is_overload());
-        }
+        counted.statements().iter().for_each(|statement| statement.failed(error.is_overload()));
         reply::failure(self.shard, self.peer, self.head, Failure::Query(error, attempt), None);
-        AtOnce::Answered(operation, statement.cloned())
+        AtOnce::Answered(operation, counted.one().cloned())
     }
 }

@@ -14,14 +14,15 @@ use crate::cql::errors::Attempt;
 use crate::cql::statements::Statement;
 use crate::metrics::Operation;
 use crate::shard::Shard;
+use cql::CqlError;
 use cql::session::{Answer, Response, Session};
 use cql_wire::{Envelope, Opcode, Protocol, QueryParams, Request, Value};
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use query::{QueryError, Values};
+use query::Values;
 use rt::turn::Party;
 use std::rc::Rc;
 use std::time::Instant;
-use store::StoreError;
+use store::{Prompt, StoreError};
 use tokio::sync::oneshot;
 
 /// Requests of a parcel: as many as are executed in about a tenth of a millisecond, so that the owner's own clients do not notice.
@@ -174,7 +175,7 @@ fn refuse_all(shard: &Shard, peer: &Peer, sent: Vec<Sent>) {
 }
 
 /// What the owner made of the requests; `None`: it could not read it at once, or there was no room.
-type Outcomes = Vec<Option<Result<Answer, QueryError>>>;
+type Outcomes = Vec<Option<Result<Answer, CqlError>>>;
 
 /// What comes back.
 struct Back {
@@ -213,7 +214,7 @@ async fn answer_all(
     while later.next().await.is_some() {}
 }
 
-fn answer(shard: &Shard, peer: &Peer, sent: Sent, outcome: Result<Answer, QueryError>) {
+fn answer(shard: &Shard, peer: &Peer, sent: Sent, outcome: Result<Answer, CqlError>) {
     let Sent { head, statement, attempt, known_id, skip_metadata, _in_flight } = sent;
     match outcome {
         Ok(answer) => {
@@ -286,7 +287,7 @@ impl Visit {
     }
 
     /// Reads as [`super::at_once`] does for clients of this shard.
-    fn execute(&self, shard: &Rc<Shard>, at: usize) -> Option<Result<Answer, QueryError>> {
+    fn execute(&self, shard: &Rc<Shard>, at: usize) -> Option<Result<Answer, CqlError>> {
         if self.bytes_left == 0 {
             return None;
         }
@@ -307,7 +308,7 @@ impl Visit {
             Ok(Answer { response: Response::Rows(rows), .. }) => Ok(rows),
             Ok(_) => return None,
             // Its rows may have moved to another generation of the table: the long way looks again.
-            Err(QueryError::Store(StoreError::UnknownTable(_))) => return None,
+            Err(CqlError::Store(StoreError::UnknownTable(_))) => return None,
             Err(error) => Err(error),
         };
         (!request.outgrown(rows)).then_some(outcome)

@@ -7,6 +7,7 @@ use crate::cql::statements::Statement;
 use crate::cql::{outcome, parsing};
 use crate::metrics::Operation;
 use crate::shard::Shard;
+use cql::CqlError;
 use cql::prepared::Plan;
 use cql::session::{Answer, Response};
 use cql_wire::{
@@ -14,7 +15,7 @@ use cql_wire::{
     QueryParams, Request, Values as WireValues, WriteType, flags,
 };
 use query::write::{BatchKind, WritePlan};
-use query::{Bound, QueryError, Values};
+use query::{Bound, Values};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -54,7 +55,7 @@ impl Owned {
 
 /// Why a request is answered with an error.
 pub enum Failure {
-    Query(QueryError, Attempt),
+    Query(CqlError, Attempt),
     Wire(ErrorMessage),
 }
 
@@ -104,7 +105,7 @@ pub async fn run(shard: Rc<Shard>, peer: Rc<Peer>, request: Owned) {
         operation
     } else {
         let (mut operation, mut outcome) = dispatch(&shard, &peer, head, None, decoded).await;
-        if let Err(Failure::Query(QueryError::Store(StoreError::UnknownTable(_)), _)) = &outcome
+        if let Err(Failure::Query(CqlError::Store(StoreError::UnknownTable(_)), _)) = &outcome
             && let Ok(again) = Request::decode(head.protocol, &request.envelope())
         {
             // Dropped, or its rows have moved to another generation while the request was on its way. Nothing was done.
@@ -194,7 +195,7 @@ async fn execute(
         let complete = values.len() == statement.prepared.markers.len();
         if matches!(metadata, reply::Metadata::Full) && needs_values && !complete {
             // A statement that was not prepared is refused in other words.
-            return Err(QueryError::invalid("Invalid amount of bind variables"));
+            return Err(CqlError::invalid("Invalid amount of bind variables"));
         }
         let mut request = request(shard, params, Values(&values));
         request.account = statement.account();
@@ -237,7 +238,7 @@ async fn read(
     peer: &Rc<Peer>,
     statement: &Rc<Statement>,
     mut request: query::Request<'_>,
-) -> Result<Answer, QueryError> {
+) -> Result<Answer, CqlError> {
     let session = peer.session.borrow().clone();
     let answers = shard.answers();
     let page = if statement.large.get() { answers.page_now(&peer.quota) } else { None };
@@ -269,7 +270,7 @@ async fn read(
 pub fn outgrown(
     statement: &Statement,
     request: &query::Request<'_>,
-    outcome: &Result<Answer, QueryError>,
+    outcome: &Result<Answer, CqlError>,
 ) -> bool {
     let rows = match outcome {
         Ok(Answer { response: Response::Rows(rows), .. }) => Ok(rows),
@@ -296,7 +297,7 @@ pub fn kind(statement: &Statement, params: &QueryParams<'_>) -> (Operation, Atte
 }
 
 /// One copy serves every level; only combinations that make no sense are refused, in Cassandra's words.
-pub fn check_consistency(statement: &Statement, params: &QueryParams<'_>) -> Result<(), QueryError> {
+pub fn check_consistency(statement: &Statement, params: &QueryParams<'_>) -> Result<(), CqlError> {
     let level = params.consistency;
     let refused = match &statement.prepared.plan {
         Plan::Select(_) if level == Consistency::Any => {
@@ -313,11 +314,11 @@ pub fn check_consistency(statement: &Statement, params: &QueryParams<'_>) -> Res
         _ => None,
     };
     if let Some(text) = refused {
-        return Err(QueryError::invalid(text));
+        return Err(CqlError::invalid(text));
     }
     if params.serial_consistency.is_some_and(|level| !level.is_serial()) {
         let text = "Invalid consistency for conditional update. Must be one of SERIAL or LOCAL_SERIAL";
-        return Err(QueryError::invalid(text));
+        return Err(CqlError::invalid(text));
     }
     Ok(())
 }
@@ -339,7 +340,7 @@ fn write_level_refused(level: Consistency, conditional: bool, counters: Option<&
 }
 
 /// Values in marker order; named ones are matched by name.
-pub fn bind_values<'a>(statement: &Statement, values: &WireValues<'a>) -> Result<Vec<Bound<'a>>, QueryError> {
+pub fn bind_values<'a>(statement: &Statement, values: &WireValues<'a>) -> Result<Vec<Bound<'a>>, CqlError> {
     if !values.is_named() {
         return Ok(values.iter().map(bound).collect());
     }
@@ -352,10 +353,7 @@ pub fn bind_values<'a>(statement: &Statement, values: &WireValues<'a>) -> Result
     markers
         .map(|marker| {
             by_name.get(&*marker.name).copied().map(bound).ok_or_else(|| {
-                QueryError::invalid(format!(
-                    "Invalid amount of bind variables: no value named {}",
-                    marker.name
-                ))
+                CqlError::invalid(format!("Invalid amount of bind variables: no value named {}", marker.name))
             })
         })
         .collect()
@@ -407,7 +405,7 @@ async fn execute_batch(
     let (kind, attempt) = batch_kind(message);
     let fail = |e| Failure::Query(e, attempt);
     if let Some(text) = write_level_refused(attempt.consistency, false, None) {
-        return Err(fail(QueryError::invalid(text)));
+        return Err(fail(CqlError::invalid(text)));
     }
     let session = peer.session.borrow().clone();
     let mut plans: Vec<Arc<WritePlan>> = Vec::with_capacity(message.statements.len());
@@ -433,12 +431,12 @@ async fn execute_batch(
         found.push(statement.clone());
         let Plan::Write(plan) = &statement.prepared.plan else {
             let text = "Invalid statement in batch: only UPDATE, INSERT and DELETE statements are allowed.";
-            return Err(fail(QueryError::invalid(text)));
+            return Err(fail(CqlError::invalid(text)));
         };
         let (markers, given) = (statement.prepared.markers.len(), item.values.len());
         if markers != given {
             let text = format!("There were {markers} markers(?) in CQL but {given} bound variables");
-            return Err(fail(QueryError::invalid(text)));
+            return Err(fail(CqlError::invalid(text)));
         }
         if statement.prepared.undeclared.is_some() {
             let undeclared = shard.dialect.undeclared(&session, &statement.prepared, shard.ids.now_micros());

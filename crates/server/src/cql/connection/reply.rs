@@ -6,13 +6,14 @@ use crate::cql::errors::error_message;
 use crate::cql::statements::Statement;
 use crate::cql::wire_type::column_specs;
 use crate::shard::Shard;
+use cql::CqlError;
 use cql::ddl::{ChangeKind, ChangeTarget, SchemaChange};
 use cql::session::{Answer, Response as Outcome};
 use cql_wire::{
     ErrorKind, ErrorMessage, Event, Prepared, Reply, Response, RowsMetadata, RowsWriter, WireError,
 };
+use query::Rows;
 use query::full::Crowded;
-use query::{QueryError, Rows};
 use store::StoreError;
 
 /// Where the stream stands in an envelope.
@@ -67,12 +68,12 @@ pub fn failure(shard: &Shard, peer: &Peer, head: Head, failure: Failure, trace_i
 }
 
 /// A full partition is told by the name of its table and by its key, which need the catalogue.
-fn told(shard: &Shard, error: QueryError) -> QueryError {
-    let QueryError::Store(StoreError::PartitionFull(full)) = &error else { return error };
+fn told(shard: &Shard, error: CqlError) -> CqlError {
+    let CqlError::Store(StoreError::PartitionFull(full)) = &error else { return error };
     let (_, catalogue) = shard.dialect.catalogue();
     let Some(table) = catalogue.table_by_id(full.table.0) else { return error };
     let (key, bytes, rows, limit) = (full.key.bytes(), full.bytes, full.rows, full.limit);
-    QueryError::Invalid(Crowded { table, key, bytes, rows, limit }.refusal())
+    CqlError::Invalid(Crowded { table, key, bytes, rows, limit }.refusal())
 }
 
 /// The answer to PREPARE.

@@ -74,13 +74,13 @@ impl Trace {
         shard: &Rc<Shard>,
         elapsed: Duration,
         failure: Option<&Failure>,
-    ) -> Result<(), query::QueryError> {
+    ) -> Result<(), cql::CqlError> {
         let id = model::timeuuid::format(&self.id);
         let text = |s: &str| format!("'{}'", s.replace('\'', "''"));
         let micros = elapsed.as_micros();
         // A text that is no statement may hold a password anywhere.
         let shown = match failure {
-            Some(Failure::Query(query::QueryError::Syntax(_), _)) => without_values(&self.query),
+            Some(Failure::Query(cql::CqlError::Syntax(_), _)) => without_values(&self.query),
             _ => without_secrets(&self.query),
         };
         let settings: String =

@@ -31,6 +31,7 @@ public final class Main {
     TypeChecks.register();
     StatementChecks.register();
     PagingChecks.register();
+    BucketChecks.register();
     MapperChecks.register();
     ConnectionChecks.register();
     World world = new World();

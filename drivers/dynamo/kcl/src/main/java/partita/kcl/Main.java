@@ -30,7 +30,7 @@ import software.amazon.kinesis.processor.*;
 
 public class Main {
     static final List<String> seen = Collections.synchronizedList(new ArrayList<>());
-    // It waits for its leader and for leases, half a minute each.
+    // It looks for new leases in pauses of up to half a minute.
     static final long WAIT_MILLIS = 180_000;
     static final CountDownLatch ended = new CountDownLatch(1);
 
@@ -77,9 +77,13 @@ public class Main {
         DynamoDBStreamsPollingConfig polling = new DynamoDBStreamsPollingConfig(adapter);
         polling.idleTimeBetweenReadsInMillis(200);
         var coordinator = config.coordinatorConfig();
-        coordinator.clientVersionConfig(software.amazon.kinesis.coordinator.CoordinatorConfig.ClientVersionConfig.CLIENT_VERSION_CONFIG_COMPATIBLE_WITH_2X);
+        // The way of 2.x elects its first leader after a minute, whatever one says; that of 3.x takes a lock in a table.
+        coordinator.clientVersionConfig(software.amazon.kinesis.coordinator.CoordinatorConfig.ClientVersionConfig.CLIENT_VERSION_CONFIG_3X);
         coordinator.skipShardSyncAtWorkerInitializationIfLeasesExist(false);
-        Scheduler scheduler = StreamsSchedulerFactory.createScheduler(config.checkpointConfig(), coordinator, config.leaseManagementConfig(), config.lifecycleConfig(),
+        var leases = config.leaseManagementConfig();
+        leases.failoverTimeMillis(2_000).leaseAssignmentIntervalMillis(1_000L).shardSyncIntervalMillis(1_000);
+        leases.workerUtilizationAwareAssignmentConfig().workerMetricsReporterFreqInMillis(1_000).inMemoryWorkerMetricsCaptureFrequencyMillis(500);
+        Scheduler scheduler = StreamsSchedulerFactory.createScheduler(config.checkpointConfig(), coordinator, leases, config.lifecycleConfig(),
             config.metricsConfig().metricsFactory(new NullMetricsFactory()), config.processorConfig(), config.retrievalConfig().retrievalSpecificConfig(polling), adapter);
         Thread thread = new Thread(scheduler); thread.setDaemon(true); thread.start();
         long begun = System.currentTimeMillis();

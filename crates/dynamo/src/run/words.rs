@@ -1,0 +1,163 @@
+//! What lower layers refuse, as the API answers it: the one place where kinds and facts become its names and texts.
+//!
+//! Most of what a plan or a store can refuse cannot come up here, because requests are checked before they reach either. Where it does
+//! all the same, it is a fault of ours, and the log has the facts.
+
+use super::layout::internal;
+use crate::error::{ApiError, ErrorName};
+use query::QueryError;
+use query::fault::{AccessFault, Fault, Kind};
+use schema::SchemaError;
+use store::{Refused, StoreError};
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> ApiError {
+        store_error(error)
+    }
+}
+
+impl From<QueryError> for ApiError {
+    fn from(error: QueryError) -> ApiError {
+        query_error(error)
+    }
+}
+
+impl From<SchemaError> for ApiError {
+    fn from(error: SchemaError) -> ApiError {
+        query_error(error.into())
+    }
+}
+
+/// What a client is told when the store fails.
+pub fn store_error(error: StoreError) -> ApiError {
+    match error {
+        StoreError::Overloaded(what) => {
+            ApiError::new(ErrorName::Throttling, format!("{what}; try again later"))
+        }
+        StoreError::PartitionFull(_) => {
+            let text = "Collection size exceeded.";
+            ApiError::new(ErrorName::ItemCollectionSizeLimitExceeded, text)
+        }
+        StoreError::UnknownTable(_) => ApiError::no_such_resource(),
+        StoreError::Refused(why) => ApiError::validation(refused(&why)),
+        StoreError::TooManyTombstones { .. }
+        | StoreError::ReadOnly { .. }
+        | StoreError::Corrupt { .. }
+        | StoreError::Unknown
+        | StoreError::Closed
+        | StoreError::Io { .. } => {
+            tracing::error!(%error, "the store failed");
+            internal("the store failed; the server's log says why")
+        }
+    }
+}
+
+/// What a client is told when a plan, a permission or a schema refuses.
+pub fn query_error(error: QueryError) -> ApiError {
+    let fault = match error {
+        QueryError::Store(error) => return store_error(error),
+        QueryError::Fault(fault) => fault,
+    };
+    match fault.kind() {
+        Kind::Overloaded => ApiError::new(ErrorName::Throttling, words(&fault)),
+        Kind::Unauthorized => ApiError::new(ErrorName::AccessDenied, words(&fault)),
+        Kind::Invalid
+        | Kind::TooLarge
+        | Kind::NotFound
+        | Kind::AlreadyExists
+        | Kind::Misconfigured
+        | Kind::Syntax
+        | Kind::Malformed
+        | Kind::FunctionFailed
+        | Kind::Corrupt
+        | Kind::Unknown
+        | Kind::Unavailable => {
+            tracing::error!(?fault, "a request passed its checks and was refused below");
+            internal(words(&fault))
+        }
+    }
+}
+
+fn words(fault: &Fault) -> String {
+    match fault {
+        Fault::Access(fault) => access(fault),
+        Fault::Schema(error) => error.to_string(),
+        Fault::Read(_) => "The memory for sorting and grouping is taken; try again later".into(),
+        Fault::Key(_)
+        | Fault::Value(_)
+        | Fault::Function(_)
+        | Fault::Restriction(_)
+        | Fault::Write(_)
+        | Fault::Condition(_)
+        | Fault::Bucket(_)
+        | Fault::Job(_)
+        | Fault::Foreign(_) => "the request could not be executed; the server's log says why".into(),
+    }
+}
+
+fn access(fault: &AccessFault) -> String {
+    match fault {
+        AccessFault::TenantUnsaid { keyspace, table } => {
+            format!("{keyspace}.{table} has tenants, and this request does not say for whom it is")
+        }
+        AccessFault::NoPrivilege { role } => {
+            format!("User {role} does not have sufficient privileges to perform the requested operation")
+        }
+        AccessFault::NoPermission { role, permission, resource } => {
+            format!("User {role} has no {permission} permission on {resource} or any of its parents")
+        }
+        AccessFault::NoSuchPermission { class } => format!("{class} has none of the permissions"),
+        AccessFault::SystemKeyspace { keyspace } => format!("{keyspace} belongs to the server"),
+        AccessFault::SystemResource { permission, resource } => format!("Cannot {permission} {resource}"),
+        AccessFault::AllTenants { role, resource } => {
+            format!("User {role} is bound to tenants in {resource}: what concerns all tenants is not for it")
+        }
+        AccessFault::OtherTenants { role, keyspace, table, column } => format!(
+            "User {role} is bound to tenants of {keyspace}.{table}: the statement must restrict {column} to its own, with = or IN"
+        ),
+        AccessFault::TenantLimit { tenant, number, what, place } => format!(
+            "Tenant {tenant} has used its limit of {number} {what} per second in {place}: try again later, or ask for more \
+             (tenant_limits)"
+        ),
+    }
+}
+
+fn refused(why: &Refused) -> String {
+    match why {
+        Refused::CommitTooLarge { bytes, limit } => {
+            format!("the mutations are {bytes} bytes together; the limit is {limit}")
+        }
+        Refused::RowsOfTransaction { most } => format!("a transaction needs 1 to {most} rows"),
+        Refused::RowKeyTooLong => "the key of the row is too long".into(),
+        Refused::ConditionTooDeep { most } => format!("A condition may be nested at most {most} deep"),
+        Refused::TooManyTouched { most } => format!(
+            "The table has materialized views or its buckets are being changed, and one request may touch at most {most} of its rows"
+        ),
+        Refused::Expires => "A projection keeps totals of this table, and totals cannot follow rows and values that expire. Write without TTL, or drop \
+                             the projection"
+            .into(),
+        Refused::NoSum(error) => {
+            format!("A projection keeps totals of this table, and the sum cannot be made: {error}")
+        }
+        Refused::NoBucket => {
+            "The buckets of the table are being changed, and the new plan has none for the item".into()
+        }
+        Refused::Undecided { why } => why.clone(),
+        Refused::NoTransactions
+        | Refused::NotARange
+        | Refused::PartitionsOfTransaction { .. }
+        | Refused::DeferredInTransaction
+        | Refused::UnnamedPartition
+        | Refused::NoMirrors
+        | Refused::Occupied { .. }
+        | Refused::ComparedWithNull { .. }
+        | Refused::ComparedWithEmpty { .. }
+        | Refused::Unsatisfied(_)
+        | Refused::ListIsNull { .. }
+        | Refused::ListIndex { .. }
+        | Refused::Arithmetic(_) => {
+            tracing::error!(?why, "the store refused a request that had passed its checks");
+            "the store refused the request; the server's log says why".into()
+        }
+    }
+}
