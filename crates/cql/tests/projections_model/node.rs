@@ -1,5 +1,6 @@
 //! A server without sockets: several shards on one thread and a simulated disk.
 
+use cql::CqlError;
 use cql::roles::NoPasswords;
 use cql::session::{Dialect, Response, Session};
 use cql::system::{NodeInfo, SystemTables};
@@ -76,7 +77,7 @@ impl Node {
         self.try_rows(shard, text).await.unwrap_or_else(|error| panic!("{text}: {error}"))
     }
 
-    pub async fn try_rows(&self, shard: usize, text: &str) -> Result<Answer, QueryError> {
+    pub async fn try_rows(&self, shard: usize, text: &str) -> Result<Answer, CqlError> {
         execute(&self.dialects[shard % self.dialects.len()], &self.ids, text).await
     }
 
@@ -122,7 +123,7 @@ pub async fn execute(
     dialect: &Dialect<EmbeddedStore>,
     ids: &Rc<ShardIds>,
     text: &str,
-) -> Result<Answer, QueryError> {
+) -> Result<Answer, CqlError> {
     let session = Session::default();
     let prepared = dialect.prepare(&session, None, text)?;
     let request = Request::new(Values::NONE, ids.now_micros());
