@@ -13,7 +13,7 @@ use query::select::SelectPlan;
 use query::spec::put_value;
 use query::write::{ConditionPlan, Keys, WritePlan};
 use query::{ColumnSpec, Rows};
-use schema::Table;
+use schema::{Column, Table};
 
 /// An explained statement.
 pub struct ExplainPlan {
@@ -163,7 +163,17 @@ impl ExplainPlan {
         }
         let Some(keyspace) = scope.catalogue.keyspace(&table.keyspace) else { return };
         for view in keyspace.views_of(table) {
-            let has = |name: &str| view.column(name).is_some();
+            let totals = view.totals();
+            let made_of = |column: &Column| totals.is_some_and(|totals| totals.needs(column.id));
+            let has = |name: &str| match totals {
+                Some(_) => {
+                    let filters = view.view.iter().flat_map(|view| &view.restrictions);
+                    view.primary_key().any(|key| *key.name == *name)
+                        || table.column(name).is_some_and(made_of)
+                        || filters.flat_map(|filter| &filter.columns).any(|column| **column == *name)
+                }
+                None => view.column(name).is_some(),
+            };
             if !plan.assignments.is_empty() && !plan.assignments.iter().any(|a| has(&a.name)) {
                 continue;
             }
@@ -171,6 +181,19 @@ impl ExplainPlan {
             let kind = if kind.is_some() { "projection" } else { "materialized view" };
             let key: Vec<String> =
                 view.partition_key.iter().map(|column| quote_identifier(&column.name).to_string()).collect();
+            if let Some(totals) = totals {
+                let lists = totals.sorted().len();
+                self.say(
+                    "copy",
+                    format!(
+                        "projection {}: totals by ({}): the row as it was, one member and {lists} places in sorted lists, the group's row \
+                         read and written under the lock of its group; a row that changes its group does so for both",
+                        quote_identifier(&view.name),
+                        key.join(", ")
+                    ),
+                );
+                continue;
+            }
             self.say(
                 "copy",
                 format!(

@@ -8,7 +8,7 @@ use crate::prepared::{Plan, Prepared};
 use crate::system::SystemTables;
 use crate::tenants::{self, Passage};
 use crate::{bind::Scope, ddl, describe, explain, jobs, roles};
-use cql_syntax::ast::Statement;
+use cql_syntax::ast::{Statement, TableChange};
 use database::Runtime;
 use database::catalogue::SharedCatalogue;
 use query::context::Limits;
@@ -351,9 +351,27 @@ impl<S: Store> Dialect<S> {
         if let Some(change) = outcome.change.as_ref().filter(|_| !is_view) {
             roles::schema_changed(self, session, change, now_micros).await?;
         }
+        if let Some(change) = &outcome.change
+            && let Some(name) = gone_or_new_view(&plan.statement)
+        {
+            roles::view_changed(self, (&plan.keyspace, name), change, now_micros).await?;
+        }
         outcome.warnings.into_iter().for_each(|w| ctx.warn(w));
         Ok(outcome.change.map_or(Response::Void, Response::SchemaChange))
     }
+}
+
+/// The view or projection whose name means something else now, or nothing.
+fn gone_or_new_view(statement: &Statement) -> Option<&str> {
+    Some(match statement {
+        Statement::CreateView(create) if create.is_projection => create.name.as_str(),
+        Statement::DropView(drop) => drop.name.as_str(),
+        Statement::AlterTable(alter) => match &alter.change {
+            TableChange::Replace { new, .. } => new.as_str(),
+            _ => return None,
+        },
+        _ => return None,
+    })
 }
 
 /// The request with the gate that it has to pass, if there is one.

@@ -396,3 +396,45 @@ fn views_keep_masks() {
     let near = answer(&mut bench, "SELECT k FROM ks.t ORDER BY v ANN OF [1, 2] LIMIT 1").concat();
     assert!(near.contains("cannot query masked columns [v]"), "{near}");
 }
+
+/// Ours: who may read a projection need not be allowed to read its table. A materialized view keeps Cassandra's rule.
+#[test]
+fn reading_can_be_granted_on_a_projection_alone() {
+    let mut bench = bench();
+    for statement in [
+        "CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
+        "CREATE TABLE k.t (id int PRIMARY KEY, owner text, secret text)",
+        "CREATE PROJECTION k.p ON k.t AS SELECT id PRIMARY KEY (owner, id) WITH wait = true",
+        "CREATE MATERIALIZED VIEW k.v AS SELECT id, owner FROM k.t WHERE owner IS NOT NULL AND id IS NOT NULL PRIMARY KEY (owner, id)",
+        "INSERT INTO k.t (id, owner, secret) VALUES (1, 'a', 's')",
+        "CREATE ROLE ann WITH PASSWORD = 'x' AND LOGIN = true",
+        "GRANT SELECT ON k.p TO ann",
+        "GRANT SELECT ON k.v TO ann",
+    ] {
+        bench.run(statement).unwrap();
+    }
+    let refused = |bench: &mut Bench, statement: &str| {
+        let told = answer(bench, statement).concat();
+        assert!(told.starts_with("unauthorized"), "{statement}: {told}");
+        told
+    };
+    bench.log_in(Some("ann"));
+    assert_eq!(answer(&mut bench, "SELECT id FROM k.p WHERE owner = 'a'").len(), 1);
+    for statement in [
+        "SELECT * FROM k.t",
+        "SELECT * FROM k.v",
+        "UPDATE k.t SET owner = 'b' WHERE id = 1",
+        "DROP PROJECTION k.p",
+        "CHECK PROJECTION k.p",
+    ] {
+        assert!(refused(&mut bench, statement).contains("k.t"), "{statement}");
+    }
+    // The permission goes with the projection, and does not come back with another of its name.
+    bench.log_in(Some("cassandra"));
+    bench.run("DROP PROJECTION k.p").unwrap();
+    bench
+        .run("CREATE PROJECTION k.p ON k.t AS SELECT secret PRIMARY KEY (owner, id) WITH wait = true")
+        .unwrap();
+    bench.log_in(Some("ann"));
+    refused(&mut bench, "SELECT secret FROM k.p WHERE owner = 'a'");
+}

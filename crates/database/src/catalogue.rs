@@ -243,6 +243,7 @@ pub fn table_configs(catalogue: &Catalogue) -> Result<Vec<TableConfig>, QueryErr
         configs.extend(index_configs(table));
         configs.extend(record_configs(table));
         configs.extend(store_configs(table));
+        configs.extend(members_config(catalogue, table));
         if let Some(next) = table.next_generation() {
             // Written through its table alone, which keeps its indexes and its record too.
             configs.push(TableConfig {
@@ -272,6 +273,7 @@ fn table_config(table: &Table) -> TableConfig {
         buckets: buckets_config(table),
         spill: None,
         mirror: None,
+        groups: None,
     }
 }
 
@@ -323,6 +325,19 @@ fn index_configs(table: &Table) -> impl Iterator<Item = TableConfig> {
         incarnation: table.incarnation,
         gc_grace_seconds: table.options.gc_grace_seconds,
         ..TableConfig::new(TableId(index.id))
+    })
+}
+
+/// The members of a projection with totals. They begin anew with it.
+fn members_config(catalogue: &Catalogue, table: &Table) -> Option<TableConfig> {
+    let view = table.view.as_ref().filter(|view| view.disabled.is_none())?;
+    let base = catalogue.table(&table.keyspace, &view.base)?;
+    let groups = query::view::groups_config(base, table)?;
+    Some(TableConfig {
+        incarnation: table.incarnation,
+        gc_grace_seconds: grace_seconds(table),
+        groups: Some(Arc::new(groups)),
+        ..TableConfig::new(TableId(table.totals()?.members))
     })
 }
 

@@ -10,8 +10,11 @@ use store::view::{ViewCondition, ViewConfig};
 pub fn configs(catalogue: &Catalogue, base: &Table) -> Result<Vec<ViewConfig>, QueryError> {
     let Some(keyspace) = catalogue.keyspace(&base.keyspace) else { return Ok(Vec::new()) };
     let enabled = |table: &&Arc<Table>| table.view.as_ref().is_some_and(|view| view.disabled.is_none());
-    let config = |view: &Arc<Table>| Ok(config(base, view).map_err(|why| unkeepable(view, why))?);
-    keyspace.views_of(base).filter(enabled).map(config).collect()
+    let config =
+        |view: &Arc<Table>| configs_of(base, view).map_err(|why| QueryError::from(unkeepable(view, why)));
+    let configs: Vec<Vec<ViewConfig>> =
+        keyspace.views_of(base).filter(enabled).map(config).collect::<Result<_, QueryError>>()?;
+    Ok(configs.into_iter().flatten().collect())
 }
 
 /// What nobody can keep in step, and why.
@@ -19,8 +22,18 @@ pub fn unkeepable(view: &Table, why: String) -> JobFault {
     JobFault::Unkeepable { keyspace: view.keyspace.to_string(), name: view.name.to_string(), why }
 }
 
-/// How the store keeps one view in step with its base. The error says why nobody could.
-pub fn config(base: &Table, view: &Table) -> Result<ViewConfig, String> {
+/// How the store keeps one view in step with its base: one of these, or one per list of members if it has totals. The error says
+/// why nobody could.
+pub fn configs_of(base: &Table, view: &Table) -> Result<Vec<ViewConfig>, String> {
+    let conditions = conditions(base, view)?;
+    let configs = match view.totals() {
+        Some(_) => query::view::member_configs(base, view, &conditions),
+        None => query::view::config(base, view, conditions).map(|config| vec![config]),
+    };
+    configs.ok_or_else(|| "its table lacks a column of its key".into())
+}
+
+fn conditions(base: &Table, view: &Table) -> Result<Vec<ViewCondition>, String> {
     let mut conditions = Vec::new();
     for restriction in view.view.iter().flat_map(|definition| &definition.restrictions) {
         let text = restriction.text();
@@ -44,7 +57,7 @@ pub fn config(base: &Table, view: &Table) -> Result<ViewConfig, String> {
             });
         }
     }
-    query::view::config(base, view, conditions).ok_or_else(|| "its table lacks a column of its key".into())
+    Ok(conditions)
 }
 
 /// The catalogue with every view disabled that cannot be kept in step with its base, so that it keeps nothing else from being
@@ -54,7 +67,7 @@ pub fn disable_damaged(mut catalogue: Catalogue) -> Catalogue {
         let damaged = |view: &Arc<Table>| {
             let definition = view.view.as_ref().filter(|definition| definition.disabled.is_none())?;
             let fault = match keyspace.table(&definition.base) {
-                Some(base) => config(base, view).err()?,
+                Some(base) => configs_of(base, view).err()?,
                 None => "its table is gone".to_string(),
             };
             Some((view.name.clone(), fault))

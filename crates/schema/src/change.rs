@@ -84,6 +84,13 @@ pub enum Change {
         if_exists: bool,
         properties: Properties,
     },
+    /// One projection of a table takes the name and the place of another, which is dropped.
+    ReplaceView {
+        keyspace: String,
+        base: String,
+        old: String,
+        new: String,
+    },
     DropView {
         keyspace: String,
         name: String,
@@ -272,6 +279,17 @@ pub struct NewView {
     pub properties: Properties,
     /// CREATE PROJECTION: with properties of its own, and without Cassandra's limits.
     pub is_projection: bool,
+    /// Its aggregates, in their order; with any of them it has one row per key.
+    pub totals: Vec<NewTotal>,
+}
+
+/// `function(argument) AS name`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewTotal {
+    pub name: String,
+    pub function: String,
+    /// `None`: all rows, `*`.
+    pub argument: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]

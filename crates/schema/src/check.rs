@@ -5,6 +5,7 @@ use crate::column::{Column, ColumnKind};
 use crate::index::{Index, IndexKind};
 use crate::keyspace::Keyspace;
 use crate::table::Table;
+use crate::totals::Totals;
 use crate::view::View;
 use model::types::DataType;
 use std::collections::BTreeSet;
@@ -44,6 +45,11 @@ impl Catalogue {
                             store.name, store.id
                         ));
                     }
+                }
+                if let Some(totals) = table.totals()
+                    && (!ids.insert(totals.members) || totals.members >= self.next_table_id)
+                {
+                    return Err(format!("{place}, members: id {} is taken or too large", totals.members));
                 }
                 for id in table.bucketing().into_iter().flat_map(|plan| plan.ids()) {
                     if !ids.insert(id) || id >= self.next_table_id {
@@ -153,6 +159,9 @@ fn check_view(keyspace: &Keyspace, table: &Table, view: &View) -> Result<(), Str
     let Some(base) = base else {
         return Err(format!("there is no base table {} with the id {}", view.base, view.base_id));
     };
+    if let Some(totals) = table.totals() {
+        return check_totals(base, table, view, totals);
+    }
     let same = |a: &Column, b: &Column| a.id == b.id && a.name == b.name && a.data_type == b.data_type;
     if let Some(column) = table.columns().find(|column| !base.columns().any(|other| same(column, other))) {
         return Err(format!("column {} is not one of its base table", column.name));
@@ -168,11 +177,43 @@ fn check_view(keyspace: &Keyspace, table: &Table, view: &View) -> Result<(), Str
     if is_wide || base.is_counter() || table.has_statics() || !table.indexes.is_empty() {
         return Err("a materialized view cannot be made like this".into());
     }
+    check_where(base, view)
+}
+
+fn check_where(base: &Table, view: &View) -> Result<(), String> {
     let known = |name: &std::sync::Arc<str>| base.column(name).is_some();
     match view.restrictions.iter().flat_map(|restriction| &restriction.columns).find(|name| !known(name)) {
         Some(name) => Err(format!("its WHERE clause names a column {name} that is not there")),
         None => Ok(()),
     }
+}
+
+/// A projection with totals has key columns of its base under the same ids, and columns of its own, each made of one of the base's.
+fn check_totals(base: &Table, table: &Table, view: &View, totals: &Totals) -> Result<(), String> {
+    let same = |a: &Column, b: &Column| a.id == b.id && a.name == b.name && a.data_type == b.data_type;
+    if let Some(key) = table.primary_key().find(|key| !base.columns().any(|other| same(key, other))) {
+        return Err(format!("key column {} is not one of its base table", key.name));
+    }
+    if base.is_counter() || table.has_statics() || !table.indexes.is_empty() {
+        return Err("a projection cannot be made like this".into());
+    }
+    for column in &table.regulars {
+        let made_of = totals.functions.iter().find(|function| function.column == column.id);
+        let made_of = made_of.ok_or_else(|| format!("column {} is made of nothing", column.name))?;
+        let source = made_of.source.map(|id| base.columns().find(|other| other.id == id));
+        let source = match source {
+            Some(None) => return Err(format!("column {} is made of one that is not there", column.name)),
+            Some(found) => found,
+            None => None,
+        };
+        if made_of.kind.returns(source.map(|source| &source.data_type)).as_ref() != Some(&column.data_type) {
+            return Err(format!("column {} has another type than what it is made of gives", column.name));
+        }
+    }
+    if totals.functions.len() != table.regulars.len() {
+        return Err("there is a total without a column".into());
+    }
+    check_where(base, view)
 }
 
 fn check_index(table: &Table, index: &Index) -> Result<(), String> {

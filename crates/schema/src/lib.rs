@@ -25,6 +25,7 @@ mod properties;
 mod replication;
 mod table;
 mod tenant;
+mod totals;
 mod version;
 mod view;
 
@@ -32,7 +33,8 @@ pub use bucketing::{Bucketing, Every, Former, HashBuckets, Rebucketing, Spill, T
 pub use catalogue::{Catalogue, FIRST_USER_TABLE_ID};
 pub use change::{
     Applied, Change, DropFunction, Effect, EffectKind, NewAggregate, NewColumn, NewFunction, NewIndex,
-    NewNote, NewPattern, NewTable, NewView, Setting, TableAlteration, TableLike, TargetKind, TypeAlteration,
+    NewNote, NewPattern, NewTable, NewTotal, NewView, Setting, TableAlteration, TableLike, TargetKind,
+    TypeAlteration,
 };
 pub use column::{Column, ColumnKind, DroppedColumn};
 pub use compact::Compact;
@@ -51,5 +53,6 @@ pub use options::{
 pub use pattern::AccessPattern;
 pub use properties::{Properties, PropertyValue};
 pub use table::{Table, TableKind};
+pub use totals::{LIST_COLUMN, TotalFunction, TotalKind, Totals};
 pub use version::name_uuid;
 pub use view::{IS_NOT_NULL, Projection, View, ViewRestriction, ViewTest};

@@ -1,5 +1,6 @@
 //! What makes a table a materialized view: the table it is made of, and which of its rows it has.
 
+use crate::totals::Totals;
 use model::comparison::Comparison;
 use model::types::quote_identifier;
 use std::sync::Arc;
@@ -33,6 +34,8 @@ pub struct Projection {
     pub backfill_rows_per_second: Option<u32>,
     /// CREATE answers when it is built.
     pub wait: bool,
+    /// It has totals of groups instead of rows.
+    pub totals: Option<Totals>,
 }
 
 /// One relation of a view's WHERE clause. The columns stand apart from the rest, because they may be renamed.

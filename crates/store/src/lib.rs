@@ -16,6 +16,7 @@ pub mod deferred;
 pub mod error;
 pub mod evaluate;
 pub mod fragment;
+pub mod groups;
 pub mod index;
 pub mod mirror;
 pub mod mutation;
@@ -36,6 +37,7 @@ pub use constraint::{Violation, check_rows};
 pub use deferred::{Deferred, DeferredOp};
 pub use error::{FullPartition, StoreError};
 pub use fragment::Fragment;
+pub use groups::GroupsConfig;
 pub use index::IndexConfig;
 pub use mirror::{Homes, MirrorConfig};
 pub use model::comparison::Comparison;
@@ -47,6 +49,7 @@ pub use transaction::{Decide, Horizon, Moment, Stamped, Transaction, WantedRow};
 pub use view::ViewConfig;
 
 use std::future::Future;
+use std::sync::Arc;
 
 /// Identifies a table in the log and in files; assigned by the catalogue, never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -74,6 +77,8 @@ pub struct TableConfig {
     pub spill: Option<SpillConfig>,
     /// The next generation of the table, kept in step like indexes and said again like them.
     pub mirror: Option<MirrorConfig>,
+    /// Its rows are members of groups: the totals that follow them, said again like indexes.
+    pub groups: Option<Arc<GroupsConfig>>,
 }
 
 impl TableConfig {
@@ -84,7 +89,12 @@ impl TableConfig {
 
     /// Whether rows of other tables are made of its rows: then its partitions are locked while they are written.
     pub fn is_followed(&self) -> bool {
-        !self.views.is_empty() || self.mirror.is_some()
+        !self.views.is_empty() || self.mirror.is_some() || self.groups.is_some()
+    }
+
+    /// Whether totals follow commits to the table: at once, or behind the members that follow it.
+    pub fn is_totalled(&self) -> bool {
+        self.groups.is_some() || self.views.iter().any(|view| view.is_grouped)
     }
 }
 
@@ -120,6 +130,7 @@ impl TableConfig {
             buckets: None,
             spill: None,
             mirror: None,
+            groups: None,
         }
     }
 }

@@ -30,6 +30,10 @@ pub enum Refused {
     TooManyTouched {
         most: u64,
     },
+    /// A row or value that totals are made of would expire.
+    Expires,
+    /// A sum that a projection keeps cannot be made.
+    NoSum(ValueError),
     /// A copy is to go where a database is already.
     Occupied {
         place: String,

@@ -48,6 +48,8 @@ pub struct ViewConfig {
     pub living: Option<Vec<ColumnId>>,
     /// What must hold of a row besides having every column of the view's key.
     pub conditions: Vec<ViewCondition>,
+    /// Its rows are members of groups, whose totals follow them.
+    pub is_grouped: bool,
 }
 
 /// A column of the view's key.
@@ -72,6 +74,8 @@ pub enum ColumnSource {
         columns: Vec<(DataType, bool)>,
     },
     Cell(ColumnId),
+    /// Nowhere: which list of members the row is in ([`crate::groups`]).
+    List(u8),
 }
 
 /// `columns comparison values`; any of the alternatives for IN. Several columns are compared as a tuple, the first that
@@ -278,7 +282,7 @@ fn end_of(state: &CellState<'_>) -> u32 {
 }
 
 /// The wire value of a column in a row of the base, and its end.
-fn value_of<'a>(column: &ViewColumn, base: BaseRow<'a>) -> Option<(Cow<'a, [u8]>, u32)> {
+pub(crate) fn value_of<'a>(column: &ViewColumn, base: BaseRow<'a>) -> Option<(Cow<'a, [u8]>, u32)> {
     match &column.source {
         ColumnSource::Partition { count: 1, .. } => Some((Cow::Borrowed(base.key.bytes()), NEVER)),
         ColumnSource::Partition { position, .. } => {
@@ -305,5 +309,6 @@ fn value_of<'a>(column: &ViewColumn, base: BaseRow<'a>) -> Option<(Cow<'a, [u8]>
             let cell = base.row.cells().find(|cell| cell.column == *id && cell.path.is_none())?;
             Some((Cow::Borrowed(cell.live_value(NOTHING_EXPIRED)?), end_of(&cell.state)))
         }
+        ColumnSource::List(list) => Some((Cow::Owned(vec![*list]), NEVER)),
     }
 }

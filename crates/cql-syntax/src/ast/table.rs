@@ -128,6 +128,8 @@ pub enum TableChange {
     Rename { if_exists: bool, renames: Vec<Rename> },
     /// `DROP COMPACT STORAGE`
     DropCompactStorage,
+    /// `REPLACE PROJECTION old WITH new`; both are of the table's keyspace
+    Replace { old: Ident, new: Ident },
     /// `WITH ...`; never empty
     With(Vec<Property>),
 }

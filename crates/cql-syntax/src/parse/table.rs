@@ -155,6 +155,13 @@ impl Parser<'_> {
                 TableChange::Rename { if_exists, renames: self.renames()? }
             }
             TokenKind::Keyword(Keyword::With) => TableChange::With(self.with_properties()?),
+            TokenKind::Keyword(Keyword::Replace) => {
+                self.bump();
+                self.expect_word(Keyword::Projection, "after REPLACE")?;
+                let old = self.name("the projection that is replaced")?;
+                self.expect_word(Keyword::With, "after the projection that is replaced")?;
+                TableChange::Replace { old, new: self.name("the projection that takes its place")? }
+            }
             _ => return Err(self.no_viable("expected ADD, DROP, ALTER, RENAME or WITH after the table")),
         };
         Ok(AlterTable { if_exists, name, change })

@@ -134,6 +134,7 @@ impl Display for TableChange {
             }
             TableChange::Rename { if_exists, renames } => rename(f, *if_exists, renames),
             TableChange::DropCompactStorage => f.write_str(" DROP COMPACT STORAGE"),
+            TableChange::Replace { old, new } => write!(f, " REPLACE PROJECTION {old} WITH {new}"),
             TableChange::With(properties) => with_clause(f, properties),
         }
     }

@@ -53,11 +53,19 @@ pub(super) fn change(plan: &DdlPlan, catalogue: &Catalogue) -> Result<Change, Cq
             let resolve_types = place.is_some_and(|place| place.table(s.name.as_str()).is_none());
             Change::CreateTable(Box::new(new_table(scope, &keyspace, s, resolve_types)?))
         }
-        Statement::AlterTable(s) => Change::AlterTable {
-            name: s.name.as_str().into(),
-            if_exists: s.if_exists,
-            alteration: table_alteration(scope, &keyspace, s)?,
-            keyspace,
+        Statement::AlterTable(s) => match &s.change {
+            TableChange::Replace { old, new } => Change::ReplaceView {
+                base: s.name.as_str().into(),
+                old: old.as_str().into(),
+                new: new.as_str().into(),
+                keyspace,
+            },
+            _ => Change::AlterTable {
+                name: s.name.as_str().into(),
+                if_exists: s.if_exists,
+                alteration: table_alteration(scope, &keyspace, s)?,
+                keyspace,
+            },
         },
         Statement::CopyTable(s) => Change::CopyTable(Box::new(TableLike {
             name: s.name.as_str().into(),
@@ -195,6 +203,7 @@ fn table_alteration(
     match &alter.change {
         TableChange::ColumnType { .. } => refuse("Altering column types is no longer supported"),
         TableChange::DropCompactStorage => Ok(TableAlteration::DropCompactStorage),
+        TableChange::Replace { .. } => Err(CqlError::invalid("This is no change of columns")),
         TableChange::Mask { if_exists, column, mask } => {
             let name = column.as_str();
             let found = table.and_then(|table| table.column(name));

@@ -96,6 +96,15 @@ impl Store for Probe {
         self.inner.commit_if(commit).await
     }
 
+    async fn exclusively<T, E: From<StoreError>>(
+        &self,
+        partitions: Vec<(TableId, model::key::PartitionKey)>,
+        stamped: store::Stamped,
+        work: impl AsyncFnOnce() -> Result<(T, Vec<store::Mutation>), E>,
+    ) -> Result<T, E> {
+        self.inner.exclusively(partitions, stamped, work).await
+    }
+
     async fn alter(&self, catalogue: Vec<u8>, tables: Vec<TableConfig>) -> Result<(), StoreError> {
         self.call().await?;
         *self.tables.borrow_mut() = tables.clone();

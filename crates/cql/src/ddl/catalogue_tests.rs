@@ -144,6 +144,7 @@ fn table_options_reach_the_store() {
         buckets: None,
         spill: None,
         mirror: None,
+        groups: None,
     };
     assert_eq!(config, expected);
 }

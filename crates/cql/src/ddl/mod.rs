@@ -17,10 +17,15 @@ mod mask;
 #[cfg(test)]
 mod projection_tests;
 mod properties;
+mod replace;
+#[cfg(test)]
+mod replace_tests;
 mod review;
 mod table;
 #[cfg(test)]
 pub(crate) mod tests;
+#[cfg(test)]
+mod totals_tests;
 mod view;
 
 pub use mask::{MaskCall, parse_mask};
@@ -175,6 +180,7 @@ pub async fn execute<S: Store>(
     let compute = move |catalogue: &schema::Catalogue, setting: &schema::Setting| {
         let change = build::change(&own_plan, catalogue)?;
         let mut applied = catalogue.apply(&change, setting)?;
+        replace::check_verified(&own_plan, own_shared.jobs(), catalogue)?;
         copies::check(&own_plan, own_shared.reviewer().is_some(), &mut applied)?;
         review::judge(&own_plan, own_shared.reviewer(), catalogue, &mut applied)?;
         Ok::<_, CqlError>(applied)

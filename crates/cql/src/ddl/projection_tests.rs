@@ -11,7 +11,7 @@ use store::{Commit, Mutation, Store, TableId};
 
 impl World {
     /// The only row of an answer, as numbers.
-    fn numbers(&self, text: &str) -> Vec<i64> {
+    pub(super) fn numbers(&self, text: &str) -> Vec<i64> {
         let Response::Rows(rows) = self.run(text).response else { panic!("{text}") };
         assert_eq!(rows.count, 1, "{text}");
         let mut body = &rows.body[..];
@@ -27,22 +27,22 @@ impl World {
     }
 
     /// Missing, extra, stale and repaired.
-    fn check(&self, text: &str) -> [i64; 4] {
+    pub(super) fn check(&self, text: &str) -> [i64; 4] {
         self.numbers(text)[..4].try_into().unwrap()
     }
 
-    fn refusal(&self, text: &str) -> String {
+    pub(super) fn refusal(&self, text: &str) -> String {
         super::tests::block_on(self.execute(text)).unwrap_err().to_string()
     }
 
-    fn id(&self, name: &str) -> u32 {
+    pub(super) fn id(&self, name: &str) -> u32 {
         let (_, catalogue) = self.dialect.shared.load();
         let place = catalogue.keyspace("k").unwrap();
         place.index(name).map_or_else(|| place.table(name).unwrap().id, |(_, index)| index.id)
     }
 
     /// Writes behind the back of whoever keeps copies in step.
-    fn damage(&self, mutation: Mutation) {
+    pub(super) fn damage(&self, mutation: Mutation) {
         let commit = Commit { mutations: vec![mutation], now_seconds: 1 };
         super::tests::block_on(self.store.inner.commit(commit)).unwrap();
     }
@@ -277,7 +277,8 @@ fn copies_are_checked_by_themselves_and_a_restart_remembers_it() {
         super::tests::block_on(due).unwrap()
     };
     let mut schedule = Schedule::default();
-    let start = 100 * DAY;
+    // The projection was compared when it was filled.
+    let start = super::build_tests::NOW;
     assert_eq!(due(&world, &mut schedule, start), 0, "new copies are left alone for a week");
     assert_eq!(due(&world, &mut schedule, start + 6 * DAY), 0);
     assert_eq!(due(&world, &mut schedule, start + 7 * DAY), 2);
@@ -322,4 +323,26 @@ fn projections_of_every_shape_open_again() {
         assert_eq!(again.check(&format!("CHECK PROJECTION {name}")), [0; 4], "{name}");
     }
     assert_eq!(again.rows("SELECT * FROM p1 WHERE owner = 'zoe' AND urgency = 2 AND title = 'x'"), 1);
+}
+
+/// A backfill that has left rows out, or made too many, is found before anybody reads the projection, and begun anew.
+#[test]
+fn a_projection_is_read_only_after_it_was_compared_with_its_table() {
+    let world = tasks();
+    world.run(PROJECTION);
+    let view = world.id("open_by_owner");
+    // A row that no row of the table makes, there when the backfill ends.
+    world.damage(view_row(&world, "open_by_owner", &[b"eve", &0i32.to_be_bytes()], 77, |row| {
+        row.begin(2, Some(Marker::new(2)), Deletion::NONE);
+    }));
+    let told = world.resume().unwrap_err().to_string();
+    assert!(told.contains("1 extra"), "{told}");
+    assert!(world.refusal("SELECT * FROM open_by_owner").contains("is being built"));
+    let removal = view_row(&world, "open_by_owner", &[b"eve", &0i32.to_be_bytes()], 77, |row| {
+        row.begin(3, None, Deletion { timestamp: 3, local_seconds: 1 });
+    });
+    world.damage(removal);
+    world.resume().unwrap();
+    assert_eq!(world.rows("SELECT * FROM open_by_owner"), 16);
+    assert!(world.dialect.shared.jobs().last_check(view).is_some());
 }

@@ -214,7 +214,7 @@ impl Subject {
         let makes_it = |s: &Statement| matches!(s, Statement::CreateTable(_) | Statement::CreateView(_));
         statements.push(match (created(makes_it), &table.view) {
             (Some(plan), _) => plan.source(),
-            (None, Some(view)) => view_text(table, view, false),
+            (None, Some(view)) => view_text(keyspace, table, view, false),
             (None, None) => table_text(table, false),
         });
         let index = created(|s| matches!(s, Statement::CreateIndex(_)));

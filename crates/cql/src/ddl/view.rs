@@ -5,8 +5,10 @@ use crate::CqlError;
 use crate::bind::Scope;
 use crate::bind::expr::term_text;
 use crate::bind::restrictions::bind_view_where;
-use cql_syntax::ast::{CreateView, ExprKind, Ident, Relation, Selection, SortOrder, Subject, TableOption};
-use schema::{Catalogue, NewView, ViewRestriction, ViewTest};
+use cql_syntax::ast::{
+    CreateView, Expr, ExprKind, Ident, Relation, Selection, Selector, SortOrder, Subject, TableOption,
+};
+use schema::{Catalogue, NewTotal, NewView, ViewRestriction, ViewTest};
 
 /// What is wrong with the statement whatever the catalogue holds.
 pub(super) fn check_text(create: &CreateView) -> Result<(), CqlError> {
@@ -26,13 +28,18 @@ pub(super) fn new_view(
 ) -> Result<NewView, CqlError> {
     let names = |idents: &[Ident]| idents.iter().map(|name| name.as_str().to_string()).collect();
     let order = create.clustering_order();
+    let (selected, totals) = match create.is_projection {
+        true => split(&create.selection)?,
+        false => (selected(&create.selection), Vec::new()),
+    };
     Ok(NewView {
         keyspace: keyspace.to_string(),
         name: create.name.as_str().into(),
         if_not_exists: create.if_not_exists,
         base_keyspace: create.base.keyspace_str().unwrap_or(keyspace).to_string(),
         base: create.base.as_str().into(),
-        selected: selected(&create.selection),
+        selected,
+        totals,
         restrictions: restrictions(catalogue, keyspace, create),
         partition_key: names(&create.primary_key.partition),
         clustering: names(&create.primary_key.clustering),
@@ -42,6 +49,42 @@ pub(super) fn new_view(
         properties: properties(create.properties())?,
         is_projection: create.is_projection,
     })
+}
+
+type Selected = Result<Option<Vec<String>>, String>;
+
+/// What a projection selects: columns, and aggregates.
+fn split(selection: &Selection) -> Result<(Selected, Vec<NewTotal>), CqlError> {
+    let Selection::Items(items) = selection else { return Ok((Ok(None), Vec::new())) };
+    let (totals, columns): (Vec<&Selector>, Vec<&Selector>) = items
+        .iter()
+        .partition(|item| matches!(item.expr.kind, ExprKind::Function { .. } | ExprKind::CountRows));
+    let totals = totals.into_iter().map(new_total).collect::<Result<Vec<_>, _>>()?;
+    let columns = Selection::Items(columns.into_iter().cloned().collect());
+    Ok((selected(&columns), totals))
+}
+
+/// `count(*)`, `function(column)`, with a name or one that says what it is.
+fn new_total(item: &Selector) -> Result<NewTotal, CqlError> {
+    let (function, argument) = match &item.expr.kind {
+        ExprKind::CountRows => ("count".to_string(), None),
+        ExprKind::Function { name, args } => match args.as_slice() {
+            [Expr { kind: ExprKind::Column(column), .. }] if name.keyspace.is_none() => {
+                (name.as_str().to_string(), Some(column.as_str().to_string()))
+            }
+            _ => {
+                let text = term_text(&item.expr);
+                return Err(CqlError::invalid(format!(
+                    "A projection keeps count(*) and count, sum, min and max of one column, not {text}"
+                )));
+            }
+        },
+        _ => return Err(CqlError::invalid("This is no aggregate")),
+    };
+    let named =
+        argument.as_ref().map_or_else(|| function.clone(), |argument| format!("{function}_{argument}"));
+    let name = item.alias.as_ref().map_or(named, |alias| alias.as_str().to_string());
+    Ok(NewTotal { name, function, argument })
 }
 
 fn selected(selection: &Selection) -> Result<Option<Vec<String>>, String> {

@@ -6,7 +6,7 @@ use model::types::UdtType;
 use schema::is_virtual_system_name;
 use schema::{
     AccessPattern, Column, DroppedColumn, Index, IndexKind, Keyspace, NoteKind, NoteTarget, Projection,
-    Table, TableOptions, View, java_double,
+    Table, TableOptions, TotalFunction, View, java_double,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -120,7 +120,7 @@ pub fn index_text(table: &Table, index: &Index) -> String {
 }
 
 /// `internals`: with the view's id.
-pub fn view_text(table: &Table, view: &View, internals: bool) -> String {
+pub fn view_text(keyspace: &Keyspace, table: &Table, view: &View, internals: bool) -> String {
     let place = maybe_quote(&table.keyspace);
     let selected = match view.include_all_columns {
         true => "*".to_string(),
@@ -136,6 +136,8 @@ pub fn view_text(table: &Table, view: &View, internals: bool) -> String {
     let of_base = |text: &String| text.starts_with("default_time_to_live") || text.starts_with("tenant = ");
     properties.extend(options.into_iter().filter(|text| !of_base(text)));
     if let Some(projection) = &view.projection {
+        let base = keyspace.table(&view.base);
+        let selected = base.and_then(|base| totals_text(table, base)).unwrap_or(selected);
         return projection_text(table, view, projection, &selected, properties);
     }
     format!(
@@ -147,6 +149,20 @@ pub fn view_text(table: &Table, view: &View, internals: bool) -> String {
         key_text(table),
         properties.join("\n    AND ")
     )
+}
+
+/// The aggregates of a projection, as they are selected.
+fn totals_text(table: &Table, base: &Table) -> Option<String> {
+    let totals = table.totals()?;
+    let text = |function: &TotalFunction| {
+        let name = table.regulars.iter().find(|column| column.id == function.column)?;
+        let source = match function.source {
+            None => "*".to_string(),
+            Some(id) => maybe_quote(&base.columns().find(|column| column.id == id)?.name).to_string(),
+        };
+        Some(format!("{}({source}) AS {}", function.kind.name(), maybe_quote(&name.name)))
+    };
+    Some(totals.functions.iter().map(text).collect::<Option<Vec<_>>>()?.join(", "))
 }
 
 /// Ours, so nobody else has to read it.

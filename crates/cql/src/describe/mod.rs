@@ -182,7 +182,10 @@ impl<'a> Describer<'a> {
                 }
             }
             DescribeTarget::View(name) => {
-                match place(name)?.table(name.as_str()).and_then(|table| self.view_row(table)) {
+                match place(name)?
+                    .table(name.as_str())
+                    .and_then(|table| self.view_row(place(name).ok()?, table))
+                {
                     Some(row) => Ok(vec![row]),
                     None => missing("Materialized view", name),
                 }
@@ -252,7 +255,7 @@ impl<'a> Describer<'a> {
 
     /// A table, its indexes and its views, each by name without regard to case; a view alone.
     fn table_rows(&self, keyspace: &Keyspace, table: &Table) -> Vec<Row> {
-        if let Some(row) = self.view_row(table) {
+        if let Some(row) = self.view_row(keyspace, table) {
             return vec![row];
         }
         let text = with_notes(keyspace, &table.name, table_text(table, self.internals));
@@ -261,13 +264,13 @@ impl<'a> Describer<'a> {
         indexes.sort_by_key(|index| index.name.to_lowercase());
         rows.extend(indexes.into_iter().map(|index| index_row(table, index)));
         for name in names(keyspace.views_of(table).map(|view| &view.name)) {
-            rows.extend(keyspace.table(&name).and_then(|view| self.view_row(view)));
+            rows.extend(keyspace.table(&name).and_then(|view| self.view_row(keyspace, view)));
         }
         rows
     }
 
-    fn view_row(&self, table: &Table) -> Option<Row> {
-        let text = view_text(table, table.view.as_ref()?, self.internals);
+    fn view_row(&self, keyspace: &Keyspace, table: &Table) -> Option<Row> {
+        let text = view_text(keyspace, table, table.view.as_ref()?, self.internals);
         Some(row(&table.keyspace, "materialized_view", &table.name, text))
     }
 }

@@ -44,6 +44,18 @@ pub(crate) async fn schema_changed<S: Store>(
     }
 }
 
+/// The same for a view or projection, on which only reading can be granted: whoever made it gets nothing, and nothing outlives it.
+pub(crate) async fn view_changed<S: Store>(
+    dialect: &Dialect<S>,
+    (keyspace, name): (&str, &str),
+    change: &SchemaChange,
+    now_micros: i64,
+) -> Result<(), CqlError> {
+    let resources = [Resource::Table(keyspace.to_string(), name.to_string())];
+    // As of the moment before, so that what is granted now stays.
+    revoke(&Tables::new(dialect, now_micros), change, &resources, now_micros - 1).await
+}
+
 /// Takes all permissions on these and on everything in them from everybody.
 async fn revoke<S: Store>(
     tables: &Tables<'_, S>,

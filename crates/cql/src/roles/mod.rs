@@ -19,7 +19,7 @@ mod tables;
 
 pub use authorize::{Sight, authorize, authorize_writes};
 pub use bind::{RolePlan, bind};
-pub(crate) use lifecycle::schema_changed;
+pub(crate) use lifecycle::{schema_changed, view_changed};
 pub use secret::{without_secrets, without_values};
 
 use crate::CqlError;

@@ -78,7 +78,11 @@ fn copies(table: &Table) -> Vec<Copy<'_>> {
         found.push(Copy {
             base: &view.base,
             name: &table.name,
-            kind: if projection.is_some() { "projection" } else { "view" },
+            kind: match projection {
+                Some(projection) if projection.totals.is_some() => "totals",
+                Some(_) => "projection",
+                None => "view",
+            },
             id: table.id,
             is_built: view.built,
             fault: view.disabled.as_deref(),

@@ -21,6 +21,10 @@ pub fn words(fault: &JobFault) -> String {
         JobFault::NotBuilt { keyspace, name } => format!(
             "{keyspace}.{name} is not built yet, so there is nothing to compare; system_views.jobs shows how far it is"
         ),
+        JobFault::Drifted { missing, extra, stale } => format!(
+            "the filled projection is not its definition: {missing} rows missing, {extra} extra, {stale} stale; it is filled again. If this comes \
+             back, drop it"
+        ),
         JobFault::Unkeepable { keyspace, name, why } => {
             format!("The materialized view {keyspace}.{name} cannot be kept: {why}")
         }

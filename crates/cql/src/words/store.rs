@@ -21,6 +21,12 @@ pub fn words(why: &Refused) -> String {
             "The table has materialized views or its buckets are being changed, and one statement may touch at most {most} of its \
              rows; delete fewer at once, by ranges of the clustering key"
         ),
+        Refused::Expires => "A projection keeps totals of this table, and totals cannot follow rows and values that expire. Write without TTL, or drop \
+                             the projection"
+            .into(),
+        Refused::NoSum(error) => {
+            format!("A projection keeps totals of this table, and the sum cannot be made: {error}")
+        }
         Refused::Occupied { place } => format!("{place} already holds a database"),
         Refused::ConditionTooDeep { most } => format!("A condition may be nested at most {most} deep"),
         Refused::ComparedWithNull { symbol } => value::compared_with_null(symbol),

@@ -238,6 +238,7 @@ fn faults() -> Vec<QueryError> {
             JobFault::Dropped { target: s("i") },
             JobFault::NoCopy { keyspace: keyspace.clone(), name: s("i") },
             JobFault::NotBuilt { keyspace: keyspace.clone(), name: s("i") },
+            JobFault::Drifted { missing: 1, extra: 2, stale: 3 },
             JobFault::Unkeepable { keyspace, name: s("v"), why: s("it lacks a column") },
             JobFault::Unopenable { what: s("no key") },
         ]
@@ -295,6 +296,8 @@ fn refused() -> impl Iterator<Item = Refused> {
         Refused::NoBucket,
         Refused::NoMirrors,
         Refused::Undecided { why: s("it could not") },
+        Refused::Expires,
+        Refused::NoSum(why()),
     ]
     .into_iter()
 }

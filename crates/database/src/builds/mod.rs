@@ -112,7 +112,7 @@ impl Build {
         }
         let view = catalogue.keyspace(&self.keyspace)?.views_of(table).find(|view| view.id == self.id)?;
         // The same was asked when the store was told of the view, and it could be answered.
-        Some((table, Target::View(view::config(table, view).ok()?)))
+        Some((table, Target::View(view::configs_of(table, view).ok()?)))
     }
 }
 
@@ -126,7 +126,8 @@ impl Build {
 /// What is filled.
 enum Target {
     Index(IndexConfig),
-    View(ViewConfig),
+    /// One view, or the lists of members of a projection with totals.
+    View(Vec<ViewConfig>),
     /// The same table with other buckets.
     Generation(Arc<Table>),
 }
@@ -136,7 +137,7 @@ impl Target {
     fn mutations(&self, rows: &Mutation, now_seconds: u32) -> Vec<Mutation> {
         match self {
             Target::Index(index) => additions(std::slice::from_ref(index), rows),
-            Target::View(view) => view.built_from(rows, now_seconds),
+            Target::View(views) => views.iter().flat_map(|view| view.built_from(rows, now_seconds)).collect(),
             Target::Generation(table) => generation::touching(table, rows, now_seconds).into_iter().collect(),
         }
     }
@@ -336,6 +337,9 @@ pub async fn run<S: Store>(
         }
     }
     if outcome.is_ok() {
+        outcome = verify(build, &job, shared, store, now_micros).await.map(|()| Turn::GoOn);
+    }
+    if outcome.is_ok() {
         outcome = publish(build, shared, store, now_micros).await.map(|()| Turn::GoOn);
     }
     if let Err(QueryError::Store(StoreError::UnknownTable(_))) = &outcome {
@@ -473,6 +477,35 @@ fn in_pieces(mutations: impl Iterator<Item = Mutation>) -> Vec<Vec<Mutation>> {
         }
     }
     pieces
+}
+
+/// A projection is read only after it was compared with its table.
+async fn verify<S: Store>(
+    build: &Build,
+    job: &Job,
+    shared: &SharedCatalogue,
+    store: &S,
+    now_micros: i64,
+) -> Result<(), QueryError> {
+    let (_, catalogue) = shared.load();
+    let view = catalogue.table_by_id(build.id).filter(|table| {
+        table
+            .view
+            .as_ref()
+            .is_some_and(|view| view.projection.is_some() && !view.built && view.disabled.is_none())
+    });
+    let Some(view) = view else { return Ok(()) };
+    let place = (&*view.keyspace, &*view.name);
+    let report = crate::check::verify(shared, store, place, now_micros, job.saved().rows_per_second).await?;
+    match report.is_clean() {
+        true => Ok(()),
+        false => Err(drifted(&report).into()),
+    }
+}
+
+fn drifted(report: &crate::check::Report) -> JobFault {
+    let &crate::check::Report { missing, extra, stale, .. } = report;
+    JobFault::Drifted { missing, extra, stale }
 }
 
 async fn publish<S: Store>(

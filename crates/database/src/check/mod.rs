@@ -12,6 +12,7 @@
 mod index;
 mod keep;
 mod rows;
+mod totals;
 mod view;
 
 pub use keep::{Schedule, keep_checked};
@@ -141,6 +142,31 @@ pub async fn run<S: Store>(
     if !is_built {
         return Err(JobFault::NotBuilt { keyspace: keyspace.to_string(), name: name.to_string() }.into());
     }
+    compare(shared, store, (keyspace, name), (base, id, is_view), repair, now_micros, rows_per_second).await
+}
+
+/// Checks a view that has just been filled, before anybody reads it.
+pub(crate) async fn verify<S: Store>(
+    shared: &SharedCatalogue,
+    store: &S,
+    (keyspace, name): (&str, &str),
+    now_micros: i64,
+    rows_per_second: Option<u32>,
+) -> Result<Report, QueryError> {
+    let found = find(&shared.load().1, keyspace, name);
+    let (base, id, is_view, _) = found.ok_or_else(|| JobFault::Dropped { target: name.to_string() })?;
+    compare(shared, store, (keyspace, name), (base, id, is_view), false, now_micros, rows_per_second).await
+}
+
+async fn compare<S: Store>(
+    shared: &SharedCatalogue,
+    store: &S,
+    (keyspace, name): (&str, &str),
+    (base, id, is_view): (Arc<str>, u32, bool),
+    repair: bool,
+    now_micros: i64,
+    rows_per_second: Option<u32>,
+) -> Result<Report, QueryError> {
     let kind = if repair { Kind::Repair } else { Kind::Check };
     let job = shared.jobs().begin(Subject {
         kind,

@@ -4,6 +4,7 @@ use crate::builds::Page;
 use model::key::PartitionKey;
 use model::row::{ColumnId, RowView};
 use query::QueryError;
+use store::view::NOTHING_EXPIRED;
 use store::{Flow, Partitions, Position, Read, ReadEnd, Sink, Slice, Store, TableId};
 
 /// Entries examined before other tasks have their turn.
@@ -22,6 +23,12 @@ fn read(table: TableId, partitions: Partitions, slices: Vec<Slice>, now_seconds:
         tombstone_limit: u64::MAX,
         account: Default::default(),
     }
+}
+
+/// Some rows of one partition, whatever the clock says.
+pub(super) fn of_slice(table: TableId, key: &PartitionKey, slice: Slice, reverse: bool) -> Read {
+    let one = read(table, Partitions::One(key.clone()), vec![slice], NOTHING_EXPIRED);
+    Read { reverse, statics: false, ..one }
 }
 
 /// The next page of a table, and where the one after it begins.

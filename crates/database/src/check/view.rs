@@ -1,7 +1,7 @@
 //! Views: every row of the table has its row, and every row of the view comes from one.
 
 use super::rows::{self, seen};
-use super::{Check, Drift, LOOKS_MAX};
+use super::{Check, Drift, LOOKS_MAX, totals};
 use crate::builds::Page;
 use crate::view;
 use model::comparable;
@@ -12,13 +12,17 @@ use query::QueryError;
 use schema::{Column, ColumnKind, Table};
 use std::sync::Arc;
 use store::view::{BaseRow, ViewConfig, ViewPlace, ViewStamp};
-use store::{ConditionalCommit, Mutation, PartitionCheck, RowCheck, RowPosition, Store, TableId};
+use store::{
+    ConditionalCommit, GroupsConfig, Mutation, PartitionCheck, RowCheck, RowPosition, Store, TableId,
+};
 
 /// The table, the view, and what makes one of the other.
 struct Pair {
     base: Arc<Table>,
     view: Arc<Table>,
     config: ViewConfig,
+    /// Of the rows of a members table, those of this list.
+    list: Option<u8>,
 }
 
 /// Where a row is.
@@ -31,17 +35,19 @@ struct Spot {
 pub(super) async fn run<S: Store>(check: &mut Check<'_, S>) -> Result<(), QueryError> {
     let mut after = None;
     loop {
-        let pair = pair(check)?;
-        let table = TableId(pair.base.id);
+        let pairs = pairs(check)?;
+        let table = TableId(pairs.base.id);
         let (page, next) =
             rows::page(check.store, table, after, check.job.rows_max(), check.now_seconds).await?;
         for (base, row) in rows_of(&page) {
             check.report.rows += 1;
             let Some(row) = RowView::from_payload(row) else { continue };
-            if let Some((place, expected)) = expected(&pair, &base, Some(row), check.now_seconds)
-                && actual(check, &pair, &place).await? != expected
-            {
-                judge(check, &pair, base, place).await?;
+            for pair in &pairs.of {
+                if let Some((place, expected)) = expected(pair, &base, Some(row), check.now_seconds)
+                    && actual(check, pair, &place).await? != expected
+                {
+                    judge(check, pair, base.clone(), place).await?;
+                }
             }
         }
         check
@@ -54,14 +60,16 @@ pub(super) async fn run<S: Store>(check: &mut Check<'_, S>) -> Result<(), QueryE
     }
     let mut after = None;
     loop {
-        let pair = pair(check)?;
-        let table = TableId(pair.view.id);
+        let pairs = pairs(check)?;
+        let Some(table) = pairs.of.first().map(|pair| TableId(pair.view.id)) else { break };
         let (page, next) =
             rows::page(check.store, table, after, check.job.rows_max(), check.now_seconds).await?;
         for (place, row) in rows_of(&page) {
-            check.report.copies += 1;
+            // Of totals the rows are the groups, which are looked at later.
+            check.report.copies += u64::from(pairs.groups.is_none());
+            let Some(pair) = pairs.of_row(&place) else { continue };
             let Some(row) = RowView::from_payload(row) else { continue };
-            let Some(base) = base_of(&pair, &place, row) else { continue };
+            let Some(base) = base_of(pair, &place, row) else { continue };
             let source = rows::row(
                 check.store,
                 TableId(pair.base.id),
@@ -71,16 +79,20 @@ pub(super) async fn run<S: Store>(check: &mut Check<'_, S>) -> Result<(), QueryE
             )
             .await?;
             let source = source.as_deref().and_then(RowView::from_payload);
-            let made = expected(&pair, &base, source, check.now_seconds).map(|(place, _)| place);
+            let made = expected(pair, &base, source, check.now_seconds).map(|(place, _)| place);
             if made.as_ref() != Some(&place) {
-                judge(check, &pair, base, place).await?;
+                judge(check, pair, base, place).await?;
             }
         }
         check.page_done(0, next.as_ref().map(|next| halfway(next.key.token().0, true))).await?;
         if next.is_none() {
-            return Ok(());
+            break;
         }
         after = next;
+    }
+    match pairs(check)?.groups {
+        Some(_) => totals::run(check).await,
+        None => Ok(()),
     }
 }
 
@@ -89,13 +101,47 @@ fn halfway(token: i64, is_second: bool) -> i64 {
     token / 2 + if is_second { i64::MAX / 2 } else { i64::MIN / 2 }
 }
 
-fn pair<S: Store>(check: &Check<'_, S>) -> Result<Pair, QueryError> {
+/// What a view is compared with; of a projection with totals one pair per list of members.
+struct Pairs {
+    base: Arc<Table>,
+    of: Vec<Pair>,
+    groups: Option<GroupsConfig>,
+}
+
+impl Pairs {
+    /// The pair that a row of the copy belongs to.
+    fn of_row(&self, place: &Spot) -> Option<&Pair> {
+        let list = match &self.groups {
+            Some(groups) => Some(groups.group_of(&place.clustering)?.1),
+            None => None,
+        };
+        self.of.iter().find(|pair| pair.list == list)
+    }
+}
+
+fn pairs<S: Store>(check: &Check<'_, S>) -> Result<Pairs, QueryError> {
+    let (base, view) = copy(check)?;
+    let configs = view::configs_of(&base, &view).map_err(|why| view::unkeepable(&view, why))?;
+    let groups = query::view::groups_config(&base, &view);
+    let pair = |view: Arc<Table>, config: ViewConfig, list| Pair { base: base.clone(), view, config, list };
+    let of = match groups.is_some() {
+        false => configs.into_iter().map(|config| pair(view.clone(), config, None)).collect(),
+        true => {
+            let lists = view.member_lists(&base).into_iter().map(Arc::new);
+            let lists = lists.zip(configs).zip(0..);
+            lists.map(|((view, config), list)| pair(view, config, Some(list))).collect()
+        }
+    };
+    Ok(Pairs { base, of, groups })
+}
+
+/// The table and the copy, as they are now.
+pub(super) fn copy<S: Store>(check: &Check<'_, S>) -> Result<(Arc<Table>, Arc<Table>), QueryError> {
     let (_, catalogue) = check.shared.load();
     let base = check.base(&catalogue)?;
     let place = catalogue.keyspace(&check.keyspace).ok_or_else(|| check.gone())?;
     let view = place.views_of(&base).find(|view| view.id == check.id).cloned().ok_or_else(|| check.gone())?;
-    let config = view::config(&base, &view).map_err(|why| view::unkeepable(&view, why))?;
-    Ok(Pair { base, view, config })
+    Ok((base, view))
 }
 
 /// The clustered rows of a page.
@@ -210,7 +256,7 @@ async fn together<S: Store>(
 }
 
 /// The store moves it to its ballot.
-const PROVISIONAL: i64 = 1 << 40;
+pub(super) const PROVISIONAL: i64 = 1 << 40;
 
 /// Puts what the table makes at a place, or nothing, over whatever is there.
 fn repair(pair: &Pair, place: &Spot, wanted: Option<(Spot, Vec<u8>)>, now_seconds: u32) -> Mutation {

@@ -136,6 +136,15 @@ pub async fn grants<S: Store, E>(
     Ok(grants)
 }
 
+/// Whether reading it can be granted without its table: of our projections, not of materialized views, whose rules are Cassandra's.
+fn may_be_granted(table: &Table) -> bool {
+    table.view.as_ref().is_some_and(|view| view.projection.is_some())
+}
+
+fn named(table: &Table) -> Resource {
+    Resource::Table(table.keyspace.to_string(), table.name.to_string())
+}
+
 /// The table whose permissions count: for a view those of its base.
 fn protected(table: &Table) -> Resource {
     let name = table.view.as_ref().map_or(&table.name, |view| &view.base);
@@ -161,6 +170,9 @@ impl Grants {
         let known = self.by_table.borrow().get(&place).copied();
         known.unwrap_or_else(|| {
             let mut found = self.on(&protected(table));
+            if may_be_granted(table) && self.on(&named(table)).contains(Permission::Select) {
+                found = found.with(PermissionSet::of(&[Permission::Select]));
+            }
             if is_readable_by_all(&table.keyspace, &table.name) {
                 found = found.with(PermissionSet::of(&[Permission::Select]));
             }

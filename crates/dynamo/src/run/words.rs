@@ -133,6 +133,12 @@ fn refused(why: &Refused) -> String {
         Refused::TooManyTouched { most } => format!(
             "The table has materialized views or its buckets are being changed, and one request may touch at most {most} of its rows"
         ),
+        Refused::Expires => "A projection keeps totals of this table, and totals cannot follow rows and values that expire. Write without TTL, or drop \
+                             the projection"
+            .into(),
+        Refused::NoSum(error) => {
+            format!("A projection keeps totals of this table, and the sum cannot be made: {error}")
+        }
         Refused::NoBucket => {
             "The buckets of the table are being changed, and the new plan has none for the item".into()
         }

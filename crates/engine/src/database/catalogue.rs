@@ -141,6 +141,7 @@ fn stored(tables: &[TableConfig]) -> Vec<TableConfig> {
         buckets: None,
         spill: None,
         mirror: None,
+        groups: None,
         ..table.clone()
     };
     tables.iter().map(bare).collect()
@@ -193,6 +194,7 @@ fn take_table(body: &mut &[u8]) -> Option<TableConfig> {
         buckets: None,
         spill: None,
         mirror: None,
+        groups: None,
     })
 }
 

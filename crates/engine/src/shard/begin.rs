@@ -66,7 +66,10 @@ impl Shard {
     /// Whether everything that the mutations need to know is on this shard.
     fn is_resolved(&self, mutations: &[Mutation]) -> bool {
         mutations.iter().all(|mutation| {
-            mutation.deferred.is_empty() && (self.is_here(mutation) || !self.is_projected(mutation.table))
+            mutation.deferred.is_empty()
+                && (self.is_here(mutation) || !self.is_projected(mutation.table))
+                // Totals need locks that may have to be waited for.
+                && !self.is_totalled(mutation.table)
         })
     }
 

@@ -32,7 +32,7 @@ impl Shard {
         keys.extend(commit.mutations.iter().map(|mutation| (mutation.table, mutation.key.clone())));
         keys.extend(commit.further.iter().map(|check| (check.table, check.key.clone())));
         keys.push((commit.table, commit.key.clone()));
-        let holds = self.hold(keys).await?;
+        let mut holds = self.hold(keys).await?;
         let mut outcome = decide(self, &commit)?;
         for check in std::mem::take(&mut commit.further) {
             let partition = self.decide_further(check, commit.now_seconds).await?;
@@ -47,7 +47,7 @@ impl Shard {
         self.raise_ballot(elsewhere.unwrap_or_default());
         let (ballot, mutations) = stamped(self, &mut commit);
         let mut mutations = self.resolve_all(mutations, commit.now_seconds).await?;
-        let ballot = ballot.max(self.project(&mut mutations, commit.now_seconds).await?);
+        let ballot = ballot.max(self.project(&mut mutations, &mut holds, commit.now_seconds).await?);
         self.log_and_apply(ballot, mutations, holds).await?;
         Ok(Ok(outcome))
     }

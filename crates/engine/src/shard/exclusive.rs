@@ -28,7 +28,7 @@ impl Shard {
         keys.sort();
         keys.dedup();
         let locked = keys.clone();
-        let holds = self.hold(keys).await?;
+        let mut holds = self.hold(keys).await?;
         let (outcome, mut mutations) = work().await?;
         if mutations.is_empty() {
             return Ok(outcome);
@@ -45,7 +45,7 @@ impl Shard {
             mutation.shift_timestamps(ballot.wrapping_sub(stamped.provisional_timestamp));
         }
         let mut mutations = self.resolve_all(mutations, stamped.now_seconds).await?;
-        let ballot = ballot.max(self.project(&mut mutations, stamped.now_seconds).await?);
+        let ballot = ballot.max(self.project(&mut mutations, &mut holds, stamped.now_seconds).await?);
         self.log_and_apply(ballot, mutations, holds).await?;
         Ok(outcome)
     }

@@ -26,6 +26,17 @@ pub(super) struct Held {
 pub(super) struct Holds {
     pub local: Vec<Guard>,
     pub remote: Vec<RemoteHold>,
+    /// What is locked, here and there.
+    pub keys: Vec<LockKey>,
+}
+
+impl Holds {
+    /// Takes over what others hold too.
+    pub fn join(&mut self, other: Holds) {
+        self.local.extend(other.local);
+        self.remote.extend(other.remote);
+        self.keys.extend(other.keys);
+    }
 }
 
 /// Locks on another shard; dropped without being used, it releases them.
@@ -53,16 +64,19 @@ impl Drop for RemoteHold {
 }
 
 impl Shard {
-    /// Takes the locks of all keys, wherever they live, in the one order everybody follows.
+    /// Takes the locks of all keys, wherever they live, in the one order everybody follows: members of groups come last, because a
+    /// commit learns which of them it changes when it holds its other locks already.
     pub(super) async fn hold(self: &Rc<Self>, keys: Vec<LockKey>) -> Result<Holds, StoreError> {
-        let mut keys: Vec<(usize, LockKey)> =
-            keys.into_iter().map(|key| (self.owner_of(&key.1), key)).collect();
+        let place = |key: &LockKey| (self.has_groups(key.0), self.owner_of(&key.1));
+        let mut keys: Vec<((bool, usize), LockKey)> =
+            keys.into_iter().map(|key| (place(&key), key)).collect();
         keys.sort();
         keys.dedup();
         let mut holds = Holds::default();
         for group in keys.chunk_by(|a, b| a.0 == b.0) {
-            let Some((owner, _)) = group.first() else { continue };
+            let Some(((_, owner), _)) = group.first() else { continue };
             let keys: Vec<LockKey> = group.iter().map(|(_, key)| key.clone()).collect();
+            holds.keys.extend_from_slice(&keys);
             if *owner == self.index {
                 for key in keys {
                     holds.local.push(self.locks.acquire(key).await);

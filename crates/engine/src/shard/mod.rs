@@ -12,6 +12,7 @@ mod compact;
 mod conditional;
 mod exclusive;
 mod flush;
+mod groups;
 mod growth;
 mod heat;
 mod holds;

@@ -29,9 +29,9 @@ impl Shard {
         if keys.is_empty() && !self.are_projected(&mutations) {
             return self.log_and_apply(NO_BALLOT, mutations, Holds::default()).await;
         }
-        let holds = self.hold(keys).await?;
+        let mut holds = self.hold(keys).await?;
         let mut mutations = self.resolve_all(mutations, now_seconds).await?;
-        let ballot = self.project(&mut mutations, now_seconds).await?;
+        let ballot = self.project(&mut mutations, &mut holds, now_seconds).await?;
         self.log_and_apply(ballot, mutations, holds).await
     }
 

@@ -3,6 +3,7 @@
 //! Found on the shard that owns the rows, wherever the commit is logged.
 
 use super::Shard;
+use super::holds::Holds;
 use super::locks::LockKey;
 use crate::log::NO_BALLOT;
 use std::rc::Rc;
@@ -38,11 +39,12 @@ impl Shard {
         viewed.map(|mutation| (mutation.table, mutation.key.clone())).collect()
     }
 
-    /// Adds what mutations do to indexes and views. Their operations have been resolved; they must be logged, with at least the
+    /// Adds what mutations do to indexes and views, and to the totals of these; locks for totals join those that are held. Their operations have been resolved; they must be logged, with at least the
     /// ballot that this returns, without waiting for anything in between.
     pub(super) async fn project(
         self: &Rc<Self>,
         mutations: &mut Vec<Mutation>,
+        holds: &mut Holds,
         now_seconds: u32,
     ) -> Result<i64, StoreError> {
         if !self.are_projected(mutations) {
@@ -63,9 +65,14 @@ impl Shard {
         // A projection that was dropped meanwhile, as this shard knows and another did not yet.
         // What was only to be copied is nothing to be stored.
         mutations.retain(|mutation| mutation.touched.is_none() || !mutation.encoded().is_empty());
-        let tables = self.tables.borrow();
-        mutations.extend(all.into_iter().filter(|mutation| tables.get(&mutation.table).is_some()));
-        Ok(highest)
+        {
+            let tables = self.tables.borrow();
+            mutations.extend(all.into_iter().filter(|mutation| tables.get(&mutation.table).is_some()));
+        }
+        match mutations.iter().any(|mutation| self.has_groups(mutation.table)) {
+            true => Ok(highest.max(self.total(mutations, holds, now_seconds).await?)),
+            false => Ok(highest),
+        }
     }
 
     /// The same for mutations whose projected tables are all of this shard's partitions: nothing has to be waited for.

@@ -48,7 +48,7 @@ impl Shard {
     async fn hold_rows(self: &Rc<Self>, rows: &[WantedRow]) -> Result<Holds, StoreError> {
         if let [row] = rows {
             let local = vec![self.locks.acquire(lock_key(row)?).await];
-            return Ok(Holds { local, remote: Vec::new() });
+            return Ok(Holds { local, ..Holds::default() });
         }
         self.hold(rows.iter().map(lock_key).collect::<Result<_, _>>()?).await
     }

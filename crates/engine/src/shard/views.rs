@@ -13,7 +13,7 @@ use store::view::{BaseRow, NOTHING_EXPIRED};
 use store::{Mutation, Partitions, Read, ReadEnd, Refused, RowPosition, Slice, StoreError};
 
 /// Stored entries that one mutation of a table with views may touch: all of them become part of one commit.
-const TOUCHED_MAX: u64 = 100_000;
+pub(super) const TOUCHED_MAX: u64 = 100_000;
 
 impl Shard {
     pub(super) fn view_delta(&self, mutation: &Mutation, now_seconds: u32) -> Result<Projected, StoreError> {
@@ -94,7 +94,7 @@ impl Shard {
         mirror.follow(mutation, &images(&before), &images(&after))
     }
 
-    fn rows_of(&self, read: &Read, then: Option<&Memtable>) -> Result<CurrentRows, StoreError> {
+    pub(super) fn rows_of(&self, read: &Read, then: Option<&Memtable>) -> Result<CurrentRows, StoreError> {
         let mut rows = CurrentRows::default();
         match self.read_then(read, then, &mut rows)?.end {
             ReadEnd::Complete | ReadEnd::Stopped => Ok(rows),
@@ -133,7 +133,7 @@ fn side_by_side<'r>(
 }
 
 /// The rows that a mutation writes or deletes.
-fn touched(mutation: &Mutation) -> Needs {
+pub(super) fn touched(mutation: &Mutation) -> Needs {
     let mut touched = Needs::default();
     for entry in mutation.entries() {
         match entry.position.split_first() {

@@ -104,6 +104,7 @@ fn index_first(tables: &mut Vec<TableConfig>) {
         columns: vec![],
         living: None,
         conditions: vec![],
+        is_grouped: false,
     });
     tables.insert(3, TableConfig { gc_grace_seconds: 0, ..TableConfig::new(VIEW) });
 }

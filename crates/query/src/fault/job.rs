@@ -32,6 +32,12 @@ pub enum JobFault {
         keyspace: String,
         name: String,
     },
+    /// What was filled is not its definition.
+    Drifted {
+        missing: u64,
+        extra: u64,
+        stale: u64,
+    },
     /// A view cannot be kept. `why` is what its definition lacks.
     Unkeepable {
         keyspace: String,
@@ -53,6 +59,7 @@ impl JobFault {
             | JobFault::Unfinished
             | JobFault::Differs { .. }
             | JobFault::NotBuilt { .. }
+            | JobFault::Drifted { .. }
             | JobFault::Unkeepable { .. }
             | JobFault::Unopenable { .. } => Kind::Invalid,
         }

@@ -60,6 +60,7 @@ impl Catalogue {
             Change::AlterView { keyspace, name, if_exists, properties } => {
                 view::alter(self, keyspace, name, *if_exists, properties)
             }
+            Change::ReplaceView { keyspace, base, old, new } => view::replace(self, keyspace, base, old, new),
             Change::DropView { keyspace, name, if_exists } => view::drop(self, keyspace, name, *if_exists),
             Change::ViewBuilt { keyspace, id } => Ok(view::built(self, keyspace, *id)),
             Change::Rebucketed { keyspace, name, id } => {

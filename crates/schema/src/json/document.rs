@@ -238,6 +238,25 @@ pub(super) struct ProjectionEntry {
     pub backfill_rows_per_second: Option<u32>,
     #[serde(default)]
     pub wait: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub totals: Option<TotalsEntry>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TotalsEntry {
+    pub members: u32,
+    pub functions: Vec<TotalEntry>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TotalEntry {
+    pub column: u32,
+    /// `count`, `sum`, `min` or `max`.
+    pub function: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<u32>,
 }
 
 #[derive(Serialize, Deserialize)]

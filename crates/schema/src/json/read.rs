@@ -11,6 +11,7 @@ use crate::keyspace::Keyspace;
 use crate::note::{Note, NoteKind, NoteTarget};
 use crate::pattern::AccessPattern;
 use crate::table::{Table, TableKind};
+use crate::totals::{TotalFunction, TotalKind, Totals};
 use crate::view::{Projection, View, ViewRestriction, ViewTest};
 use model::comparison::Comparison;
 use model::constraint::Constraint;
@@ -256,6 +257,12 @@ fn view(entry: ViewEntry) -> View {
             tests,
         });
     }
+    let projection = entry.projection.map(|entry| Projection {
+        owner: entry.owner,
+        backfill_rows_per_second: entry.backfill_rows_per_second,
+        wait: entry.wait,
+        totals: entry.totals.map(|entry| totals(entry, &mut disabled)),
+    });
     View {
         base: entry.base.into(),
         base_id: entry.base_id,
@@ -263,12 +270,19 @@ fn view(entry: ViewEntry) -> View {
         restrictions,
         built: entry.built,
         disabled,
-        projection: entry.projection.map(|entry| Projection {
-            owner: entry.owner,
-            backfill_rows_per_second: entry.backfill_rows_per_second,
-            wait: entry.wait,
-        }),
+        projection,
     }
+}
+
+fn totals(entry: TotalsEntry, disabled: &mut Option<String>) -> Totals {
+    let mut functions = Vec::with_capacity(entry.functions.len());
+    for TotalEntry { column, function, source } in entry.functions {
+        match TotalKind::of_name(&function) {
+            Some(kind) => functions.push(TotalFunction { column, kind, source }),
+            None => drop(disabled.get_or_insert(format!("'{function}' is no aggregate of a projection"))),
+        }
+    }
+    Totals { members: entry.members, functions }
 }
 
 fn check(entry: CheckEntry) -> Result<Constraint, String> {

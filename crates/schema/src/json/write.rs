@@ -1,7 +1,9 @@
 //! From the catalogue to its JSON document.
 
 use super::document::*;
-use super::{FORMAT, FORMAT_WITH_DIALECTS, FORMAT_WITH_INDEXES, FORMAT_WITH_VIEWS, PLAIN_FORMAT};
+use super::{
+    FORMAT, FORMAT_WITH_DIALECTS, FORMAT_WITH_INDEXES, FORMAT_WITH_RULES, FORMAT_WITH_VIEWS, PLAIN_FORMAT,
+};
 use crate::catalogue::Catalogue;
 use crate::column::{Column, ColumnKind};
 use crate::foreign::{Foreign, ForeignStore};
@@ -10,6 +12,7 @@ use crate::index::{Index, IndexKind, IndexPart};
 use crate::keyspace::{Keyspace, is_local_system_name};
 use crate::note::{Note, NoteKind, NoteTarget};
 use crate::table::Table;
+use crate::totals::TotalFunction;
 use crate::view::{View, ViewTest};
 use model::comparison::Comparison;
 use model::constraint::Constraint;
@@ -41,10 +44,12 @@ fn format(catalogue: &Catalogue) -> u32 {
             || !options.partition_limit.is_empty()
             || t.has_tenants()
     };
-    if catalogue.keyspaces.values().any(|keyspace| is_new_place(keyspace))
+    if catalogue.tables().any(|table| table.totals().is_some()) {
+        FORMAT
+    } else if catalogue.keyspaces.values().any(|keyspace| is_new_place(keyspace))
         || catalogue.tables().any(|table| is_new(table))
     {
-        FORMAT
+        FORMAT_WITH_RULES
     } else if catalogue.tables().any(|table| table.foreign.is_some() || is_projection(table)) {
         FORMAT_WITH_DIALECTS
     } else if catalogue.tables().any(|table| table.view.is_some()) {
@@ -178,8 +183,16 @@ fn view_entry(view: &View) -> ViewEntry {
             owner: projection.owner.clone(),
             backfill_rows_per_second: projection.backfill_rows_per_second,
             wait: projection.wait,
+            totals: projection.totals.as_ref().map(|totals| TotalsEntry {
+                members: totals.members,
+                functions: totals.functions.iter().map(total_entry).collect(),
+            }),
         }),
     }
+}
+
+fn total_entry(total: &TotalFunction) -> TotalEntry {
+    TotalEntry { column: total.column, function: total.kind.name().to_string(), source: total.source }
 }
 
 fn test_entry(test: &ViewTest) -> TestEntry {

@@ -9,6 +9,7 @@ use crate::commit::{CasOutcome, CheckedPartition, Commit, ConditionalCommit, Cur
 use crate::condition::{RowCheck, RowPosition};
 use crate::constraint::Violation;
 use crate::error::StoreError;
+use crate::groups::GroupsConfig;
 use crate::index::{self, IndexConfig};
 use crate::mirror::{Images, MirrorConfig};
 use crate::mutation::Mutation;
@@ -22,12 +23,14 @@ use model::merge::RowMerger;
 use model::row::RowView;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 mod operations;
 #[cfg(test)]
 mod tests;
+mod totals;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Partition {
     deletion: Option<Deletion>,
     /// Every range deletion ever made, in order of arrival.
@@ -36,13 +39,14 @@ struct Partition {
     rows: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Table {
     incarnation: u32,
     indexes: Vec<IndexConfig>,
     views: Vec<ViewConfig>,
     buckets: Option<BucketsConfig>,
     mirror: Option<MirrorConfig>,
+    groups: Option<Arc<GroupsConfig>>,
     partitions: BTreeMap<PartitionKey, Partition>,
 }
 
@@ -105,6 +109,17 @@ impl NaiveStore {
 
     /// All of them or none. Of several wrong statements the first one is told, whichever partitions they are on.
     fn apply_all(&self, mutations: &[Mutation], now_seconds: u32) -> Result<(), StoreError> {
+        // Totals may refuse a commit when its rows are there already.
+        let totalled = mutations.iter().any(|mutation| self.is_totalled(mutation.table));
+        let kept = totalled.then(|| self.tables.borrow().clone());
+        let outcome = self.apply_each(mutations, now_seconds);
+        if let (Err(_), Some(kept)) = (&outcome, kept) {
+            *self.tables.borrow_mut() = kept;
+        }
+        outcome
+    }
+
+    fn apply_each(&self, mutations: &[Mutation], now_seconds: u32) -> Result<(), StoreError> {
         let mut resolved = Vec::new();
         let mut refused: Option<Violation> = None;
         for mutation in operations::together(mutations) {
@@ -130,7 +145,12 @@ impl NaiveStore {
         std::iter::once(mutation).chain(&entries).try_for_each(|mutation| self.put(mutation))?;
         let copies = self.mirror_delta(mutation, &before)?;
         let views = self.view_delta(mutation, &before, now_seconds);
-        views.iter().chain(&copies).try_for_each(|mutation| self.put(mutation))
+        copies.iter().try_for_each(|mutation| self.put(mutation))?;
+        // Members have totals of their own, which are made of all that a group's partition gets.
+        operations::together(&views)
+            .iter()
+            .try_for_each(|mutation| self.apply_resolved(mutation, now_seconds))?;
+        self.total(mutation, &before, now_seconds)
     }
 
     /// The entry of a bucket, with every write of it.
@@ -141,7 +161,8 @@ impl NaiveStore {
     /// Every row of the partition, if its table has views or a mirror.
     fn base_rows(&self, mutation: &Mutation) -> BTreeMap<Vec<u8>, Vec<u8>> {
         let tables = self.tables.borrow();
-        let followed = |table: &&Table| !table.views.is_empty() || table.mirror.is_some();
+        let followed =
+            |table: &&Table| !table.views.is_empty() || table.mirror.is_some() || table.groups.is_some();
         let table = tables.get(&mutation.table).filter(followed);
         let partition = table.and_then(|table| table.partitions.get(&mutation.key));
         let row = |clustering: &Vec<u8>| {
@@ -473,6 +494,7 @@ impl Store for NaiveStore {
             table.views = config.views;
             table.buckets = config.buckets;
             table.mirror = config.mirror;
+            table.groups = config.groups;
         }
         *self.catalogue.borrow_mut() = Some(catalogue);
         Ok(())

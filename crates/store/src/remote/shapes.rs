@@ -6,6 +6,7 @@ use crate::commit::{CasOutcome, CheckedPartition, Commit, ConditionalCommit, Cur
 use crate::condition::{CellCondition, Element, RowCheck, RowPosition, Subject, Tree};
 use crate::deferred::{Deferred, DeferredOp};
 use crate::error::{FullPartition, StoreError};
+use crate::groups::{GroupsConfig, Total, TotalOf};
 use crate::index::{IndexConfig, Source};
 use crate::mutation::Mutation;
 use crate::read::{Partitions, Position, Read, ReadEnd, Slice};
@@ -113,7 +114,9 @@ wire_struct! {
     PartitionLimit { bytes, rows, warn_bytes, warn_rows, refuse }
     IndexConfig { table, source }
     BucketsConfig { record, hashed }
-    ViewConfig { table, partition, clustering, columns, living, conditions }
+    ViewConfig { table, partition, clustering, columns, living, conditions, is_grouped }
+    GroupsConfig { table, clustering, totals }
+    Total { column, of }
     ViewColumn { source, data_type, descending }
     ViewCondition { columns, comparison, alternatives }
     UdtType { keyspace, name, fields, frozen }
@@ -140,6 +143,14 @@ wire_enum!(ColumnSource {
     0 => Partition { position, count },
     1 => Clustering { columns },
     2 => Cell(column),
+    3 => List(list),
+});
+wire_enum!(TotalOf {
+    0 => Members,
+    1 => Values(of),
+    2 => Sum { of, data_type },
+    3 => Least { list, of },
+    4 => Greatest { list, of },
 });
 wire_enum!(DeferredOp {
     0 => CounterAdd(delta),
@@ -248,6 +259,7 @@ impl Wire for TableConfig {
         self.views.put(out);
         self.limit.put(out);
         self.buckets.put(out);
+        self.groups.as_deref().cloned().put(out);
         assert!(self.mirror.is_none() && self.spill.is_none(), "where rows go is code");
     }
 
@@ -262,6 +274,7 @@ impl Wire for TableConfig {
             views: Wire::take(from)?,
             limit: Wire::take(from)?,
             buckets: Wire::take(from)?,
+            groups: <Option<GroupsConfig> as Wire>::take(from)?.map(std::sync::Arc::new),
             mirror: None,
             spill: None,
         })
@@ -302,6 +315,8 @@ wire_enum!(Refused {
     17 => NoBucket,
     18 => Undecided { why },
     19 => NoMirrors,
+    20 => Expires,
+    21 => NoSum(error),
 });
 
 wire_enum!(Unsatisfied {

@@ -15,6 +15,7 @@ fn view() -> ViewConfig {
         columns: vec![COPIED],
         living: None,
         conditions: Vec::new(),
+        is_grouped: false,
     }
 }
 

@@ -41,6 +41,7 @@ fn views(first: u32) -> [ViewConfig; 2] {
         columns: COPIED.to_vec(),
         living: None,
         conditions: vec![],
+        is_grouped: false,
     };
     let turned = ViewConfig {
         table: TableId(first + 1),
@@ -49,6 +50,7 @@ fn views(first: u32) -> [ViewConfig; 2] {
         columns: COPIED.to_vec(),
         living: None,
         conditions: vec![condition],
+        is_grouped: false,
     };
     [by_column, turned]
 }

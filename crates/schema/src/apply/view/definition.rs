@@ -1,5 +1,6 @@
 //! The table that a view's definition makes of its base: columns, key, order, restrictions.
 
+use super::totals;
 use crate::change::NewView;
 use crate::column::{Column, ColumnKind};
 use crate::error::SchemaError;
@@ -14,6 +15,7 @@ pub(super) fn table(
     new: &NewView,
     projection: Option<Projection>,
 ) -> Result<Table, SchemaError> {
+    let has_totals = !new.totals.is_empty();
     let selected = selected(base, new)?;
     let mut table = Table {
         id: 0,
@@ -35,11 +37,18 @@ pub(super) fn table(
         compact: None,
     };
     apply_order(new, &mut table)?;
-    check_key(base, new, &table)?;
+    if has_totals {
+        check_scale(base, &table)?;
+    } else {
+        check_key(base, new, &table)?;
+    }
     let in_key = |column: &&Column| table.primary_key().any(|key| key.id == column.id);
     let mut regulars: Vec<Column> = selected.into_iter().filter(|column| !in_key(column)).cloned().collect();
     regulars.sort_by(|a, b| a.name.cmp(&b.name));
     regulars.dedup_by_key(|column| column.id);
+    if has_totals && let Some(column) = regulars.first() {
+        return Err(totals::neither(&column.name));
+    }
     table.regulars = regulars;
     table.view = Some(View {
         base: base.name.clone(),
@@ -51,6 +60,9 @@ pub(super) fn table(
         projection,
     });
     check_restrictions(base, &table)?;
+    if has_totals {
+        totals::add(base, new, &mut table)?;
+    }
     Ok(table)
 }
 
@@ -164,6 +176,10 @@ fn check_key(base: &Table, new: &NewView, table: &Table) -> Result<(), SchemaErr
             added.join(", ")
         )));
     }
+    check_scale(base, table)
+}
+
+fn check_scale(base: &Table, table: &Table) -> Result<(), SchemaError> {
     if let Some(column) = lost_scale(base, table) {
         return Err(SchemaError::Invalid(format!(
             "Clustering column {} holds decimals, whose scale is not part of a clustering key; a materialized view \

@@ -5,8 +5,12 @@
 
 mod definition;
 mod projection;
+mod replace;
 #[cfg(test)]
 mod tests;
+mod totals;
+
+pub(super) use replace::replace;
 
 use super::table_create::{check_name, table_uuid};
 use super::{changed, existing_keyspace, foreign, guard, unchanged, with_table};
@@ -80,11 +84,16 @@ pub(super) fn create(
     }
     table.options = options.checked()?;
     table.options.tenant = base.options.tenant.clone();
-    table.id = catalogue.next_table_id;
+    let mut next_id = catalogue.next_table_id;
+    if let Some(totals) = totals::of_mut(&mut table) {
+        totals.members = next_id;
+        next_id += 1;
+    }
+    table.id = next_id;
     table.uuid = table_uuid(catalogue, &new.properties, table.id, setting)?;
     check_name(place, name)?;
     let mut next = with_table(catalogue, keyspace, table);
-    next.next_table_id += 1;
+    next.next_table_id = next_id + 1;
     Ok(changed(next, EffectKind::Created, TargetKind::Table, place, name))
 }
 
@@ -186,7 +195,7 @@ pub(super) fn check_altered(keyspace: &Keyspace, before: &Table, after: &Table) 
             "Cannot alter gc_grace_seconds of the base table of a materialized view to 0, {GRACE_IS_NEEDED}"
         )));
     }
-    Ok(())
+    keyspace.views_of(before).try_for_each(|view| totals::check_altered(view, before, after))
 }
 
 /// The views of a table after it has changed: columns have the names and masks of the base, and those that select all have
@@ -197,9 +206,14 @@ pub(super) fn follow(keyspace: &Keyspace, before: &Table, after: &Table) -> Vec<
 
 fn follow_one(view: &Table, before: &Table, after: &Table) -> Table {
     let mut next = view.clone();
-    next.next_column_id = after.next_column_id;
+    if next.totals().is_none() {
+        next.next_column_id = after.next_column_id;
+    }
     next.options.tenant = after.options.tenant.clone();
+    let has_totals = next.totals().is_some();
     let Table { partition_key, clustering, regulars, .. } = &mut next;
+    // Totals are columns of their own, with numbers of their own.
+    let regulars = regulars.iter_mut().filter(|_| !has_totals);
     for column in partition_key.iter_mut().chain(clustering).chain(regulars) {
         if let Some(base) = after.columns().find(|base| base.id == column.id) {
             column.name = base.name.clone();

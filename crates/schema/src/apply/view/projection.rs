@@ -20,6 +20,7 @@ pub(super) fn read(properties: &Properties) -> Result<Projection, SchemaError> {
         owner: properties.text("owner")?.map(str::to_string),
         backfill_rows_per_second: None,
         wait: properties.boolean("wait")?.unwrap_or(false),
+        totals: None,
     };
     for (name, value) in properties.map("backfill")?.into_iter().flatten() {
         if name != "rows_per_second" {

@@ -60,6 +60,7 @@ fn new_view(name: &str, selected: Option<&[&str]>, key: &[&str]) -> NewView {
         clustering_order: Vec::new(),
         properties: Properties::new(),
         is_projection: false,
+        totals: Vec::new(),
     }
 }
 
