@@ -155,7 +155,8 @@ class Rules:
             self.explained("Local remembers the token of a transaction that failed (section 8)")
             return None
         if both_validation(local, partita) and mentions(local.message, RUNTIME) and mentions(partita.message, RUNTIME) and many_actions(request):
-            if any(alike(found, partita.message) for found in self.single_errors(request)):
+            # Statements are not taken apart.
+            if "Statement" in request or any(alike(found, partita.message) for found in self.single_errors(request)):
                 self.explained("of several run-time errors Local tells one by the order of a Java hash map; alone, that action has Partita's on Local too")
                 return None
         for test, reason in ERRORS:
@@ -486,8 +487,16 @@ ERRORS = [
      "values of the item are judged before what is mixed or alone (2.4)"),
     (lambda o, q, l, p: both_validation(l, p) and l.message.startswith("Argument to ORDER BY must be of type VariableReference") and "wasn't well formed" in p.message
      and re.search(r"ORDER BY\s*[^\w\s\"]", q.get("Statement", "")), "Local reads an expression behind ORDER BY before it says that a key is wanted (2.8)"),
-    (lambda o, q, l, p: both_validation(l, p) and l.message.endswith("number of operands: 0") and "wasn't well formed" in p.message and re.search(r"\w+\(\s*\)", q.get("Statement", "")),
-     "a call of nothing in a statement: Local counts its operands, Partita cannot read it"),
+    (lambda o, q, l, p: both_validation(l, p) and "A path cannot start with a list index" in l.message and "wasn't well formed" in p.message,
+     "a path that begins with an index: Local has words of its own for that"),
+    (lambda o, q, l, p: both_validation(l, p) and re.search(r"number of operands: [01]$", l.message) and "wasn't well formed" in p.message
+     and re.search(r"\w+\s*\(\s*(\)|[^)]*( OR | AND |=|<|>))", q.get("Statement", "")), "a call of nothing, or of a condition, in a statement: Local counts its operands, Partita cannot read it"),
+    (lambda o, q, l, p: o == "BatchGetItem" and both_validation(l, p) and p.message == "Too many items requested for the BatchGetItem call"
+     and sum(len(entry.get("Keys") or []) for entry in q["RequestItems"].values()) > 100, "BatchGetItem of more than 100: told with the members, first (2.6)"),
+    (lambda o, q, l, p: both_validation(l, p) and "Comparison type does not exist" in l.message and p.message.endswith("Input collection contains duplicates") and '"NS"' in json.dumps(q.get("Key", {})),
+     "values of the key are judged before legacy conditions (2.4)"),
+    (lambda o, q, l, p: o == "Query" and both_validation(l, p) and "KeyConditionExpression" in l.message and p.message.startswith("Must specify the AttributesToGet or ProjectionExpression")
+     and q.get("Select") == "SPECIFIC_ATTRIBUTES" and "ProjectionExpression" not in q, "Select is judged before what a key condition says (2.5)"),
     (lambda o, q, l, p: o == "TransactGetItems" and p.error == "ResourceNotFoundException" and "nosuchtable" in json.dumps(q)
      and mentions(l.message, ["multiple operations on one item"]), "tables are looked for before items are compared (2.7)"),
     (lambda o, q, l, p: both_validation(l, p) and "Nesting Levels have exceeded" in l.message and "Nesting Levels have exceeded" in p.message and o == "TransactWriteItems",
@@ -498,7 +507,7 @@ ERRORS = [
     (lambda o, q, l, p: o in ("TransactWriteItems", "ExecuteTransaction") and l.error is None and p.error == "TransactionCanceledException"
      and all(mentions(r["Message"], ["for Index Key", "secondary index key"]) for r in p.body["CancellationReasons"] if r["Code"] != "None"),
      "Local forgets to check a key of a local index now and then"),
-    (lambda o, q, l, p: o == "TransactWriteItems" and p.error == "ResourceNotFoundException" and "nosuchtable" in json.dumps(q) and mentions(l.message, ["must be scalars"]),
+    (lambda o, q, l, p: o == "TransactWriteItems" and p.error == "ResourceNotFoundException" and "nosuchtable" in json.dumps(q) and mentions(l.message, ["must be scalars"] + RUNTIME),
      "tables are looked for before anything that needs one (2.7)"),
     (lambda o, q, l, p: both_validation(l, p) and "operator or function: attribute_type, operand type: {" in l.message and l.message.split("{")[0] == p.message.split("{")[0],
      "the order of the valid types varies (3.3)"),

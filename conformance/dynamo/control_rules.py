@@ -40,6 +40,9 @@ def accepted(rules, operation, request, local, partita):
         return rules.explained("Local ignores throughput of an index of a table on demand (section 8)")
     if operation == "UpdateTable" and local.error is None and "Some index key attribute" in partita.message:
         return rules.explained("keys of a new index must be declared in the request, also those that the table knows (2.3)")
+    unsaid = re.search(r"ProvisionedThroughput must be specified when BillingMode is PROVISIONED for index: (\S+)$", partita.message or "")
+    if operation == "UpdateTable" and local.error is None and unsaid and request.get("BillingMode") == "PROVISIONED" and "GlobalSecondaryIndexUpdates" not in request:
+        return rules.explained("Local keeps the throughput of indexes when a table goes on demand, so it asks for none on the way back (2.3)")
     if operation == "GetRecords" and local.error == "TrimmedDataAccessException":
         return rules.explained("Local trims the stream of a table that was deleted")
     if operation == "UpdateTable" and local.message == "Nothing to update" and set(request) <= {"TableName", "TableClass", "DeletionProtectionEnabled"}:
@@ -58,6 +61,9 @@ def holds(request, message):
     found = re.search(r"ProvisionedThroughput should not be specified for index: (\S+) when BillingMode is PAY_PER_REQUEST$", message)
     if found:
         return any(index.get("IndexName") == found.group(1) and "ProvisionedThroughput" in index for index in indexes)
+    found = re.search(r"ProvisionedThroughput must be specified when BillingMode is PROVISIONED for index: (\S+)$", message)
+    if found:
+        return any(index.get("IndexName") == found.group(1) and "ProvisionedThroughput" not in index for index in indexes)
     if message == "The KeySchema contains multiple key attributes with the same name":
         named = [[key.get("AttributeName") for key in index.get("KeySchema", [])] for index in indexes]
         return any(len(set(names)) < len(names) for names in named)
@@ -140,6 +146,7 @@ OWN_TEXTS = "Local's control plane has its own texts (section 8)"
 INVALID = r"^ValidationException: One or more parameter values were invalid: "
 # Operation, what Local says, what Partita says, and why. Errors about members are not here: constraints.py holds them against the request.
 TEXTS = [
+    ("UpdateTable", r"^ResourceNotFoundException: Requested resource not found$", r"throughput for the table will not change", "throughput is judged before indexes are looked for (2.3)"),
     ("UpdateTable", r"Index is being created", r"Attempting to create an index which already exists", "Local is not ready with the index that is there"),
     (None, ABSENT, r"^ResourceNotFoundException: Requested resource not found: Table: .* not found$", OWN_TEXTS),
     (None, ABSENT, r"^ValidationException: ", "what is wrong with the request is told before the table is looked for (1.2)"),

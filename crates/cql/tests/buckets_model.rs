@@ -245,6 +245,8 @@ impl Node {
     async fn start(disk: &SimDisk, clock: Arc<ManualClock>, shards: usize) -> Node {
         let mut options = EngineOptions::new("/db");
         options.shards = shards;
+        // Disks of earlier crashes stay in memory, and each has two segments of the log.
+        options.log_segment_bytes = 256 << 10;
         options.inline = true;
         let (engine, opened) = Engine::open(Arc::new(disk.clone()), clock.clone(), options).unwrap();
         let shared = Arc::new(cql::open_catalogue(opened.catalogue.as_deref(), clock.micros()).unwrap());

@@ -80,7 +80,7 @@ pub fn model(table: &Table, facts: &Facts) -> Growth {
     let kept = ttl.or(numbers.retention_days).unwrap_or(f64::INFINITY);
     let by_server = table.bucketing.as_ref().and_then(|plan| plan.time.as_ref());
     let bucket = match by_server {
-        Some(time) => time.days,
+        Some(time) => time.finest_days(),
         None => facts.time_bucket.map_or(f64::INFINITY, |grain| grain.days().unwrap_or(1.0)),
     };
     let closes_after_days = kept.min(bucket);

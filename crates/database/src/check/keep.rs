@@ -75,8 +75,8 @@ impl Schedule {
             let place = (&*copy.keyspace, &*copy.name);
             match run(shared, store, place, false, now_micros, self.rows_per_second).await {
                 Ok(_) => checked += 1,
-                // Dropped or altered meanwhile, or cancelled by somebody: the others have their turn.
-                Err(QueryError::Store(error)) => return Err(QueryError::Store(error)),
+                Err(QueryError::Store(error)) if !is_passing(&error) => return Err(error.into()),
+                // Dropped or altered meanwhile, cancelled by somebody, or no room just now: the others have their turn.
                 Err(error) => {
                     tracing::info!(keyspace = place.0, name = place.1, %error, "a scheduled check ended early");
                     self.first_seen_micros.insert(copy.id, now_micros);
@@ -85,6 +85,11 @@ impl Schedule {
         }
         Ok(checked)
     }
+}
+
+/// Whether the store refused this one check, and may well do the next.
+fn is_passing(error: &StoreError) -> bool {
+    matches!(error, StoreError::Refused(_) | StoreError::Overloaded(_))
 }
 
 struct Copy {

@@ -25,6 +25,25 @@ pub struct TimeBuckets {
     /// As it is written: `1d`, `month`.
     pub every: String,
     pub days: f64,
+    /// How one that has grown too large goes on.
+    pub spill: Option<Spill>,
+}
+
+/// Finer buckets for the keys that need them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spill {
+    /// As it is written.
+    pub every: String,
+    pub days: f64,
+    /// From which size on, as it is written.
+    pub at: Option<String>,
+}
+
+impl TimeBuckets {
+    /// How many days of a key that outgrows its buckets one partition has.
+    pub fn finest_days(&self) -> f64 {
+        self.spill.as_ref().map_or(self.days, |spill| spill.days.min(self.days))
+    }
 }
 
 /// So many buckets, by the hash of a column.
@@ -49,6 +68,7 @@ impl Bucketing {
 
     fn of_pairs(pairs: impl Iterator<Item = (String, String)>) -> Option<Bucketing> {
         let (mut by, mut every, mut hash, mut into, mut column) = (None, None, None, None, None);
+        let (mut spill, mut at) = (None, None);
         for (key, value) in pairs {
             match key.as_str() {
                 "by" => by = Some(value),
@@ -56,12 +76,15 @@ impl Bucketing {
                 "hash" => hash = Some(value),
                 "into" => into = value.parse::<u32>().ok(),
                 "column" => column = Some(value),
+                "spill" => spill = days(&value).map(|days| (value, days)),
+                "at" => at = Some(value),
                 _ => {}
             }
         }
         let time = every.zip(by.clone()).and_then(|(every, by)| {
             let days = days(&every)?;
-            Some(TimeBuckets { by, every, days })
+            let spill = spill.map(|(every, days)| Spill { every, days, at });
+            Some(TimeBuckets { by, every, days, spill })
         });
         let hashed = if time.is_some() { hash } else { by };
         let hash = hashed.zip(into.filter(|n| *n >= 2)).map(|(by, into)| HashBuckets { by, into });
@@ -105,6 +128,10 @@ impl Bucketing {
         let mut out: Vec<(&str, String)> = Vec::new();
         if let Some(time) = &self.time {
             out.extend([("by", time.by.clone()), ("every", time.every.clone())]);
+            let spill = time.spill.iter();
+            let spill =
+                spill.flat_map(|spill| [("spill", Some(spill.every.clone())), ("at", spill.at.clone())]);
+            out.extend(spill.filter_map(|(key, value)| Some((key, value?))));
         }
         if let Some(hash) = &self.hash {
             let key = if self.time.is_some() { "hash" } else { "by" };
@@ -170,6 +197,9 @@ mod tests {
         assert_eq!(plan.text(), "{'by': 'at', 'every': '1d', 'hash': 'id', 'into': 16}");
         assert_eq!(plan.columns(), [("bucket".to_string(), true), ("bucket_hash".to_string(), false)]);
         assert_eq!((plan.grain(), plan.fan_out()), (Some(Grain::Day), 16.0));
+        let plan = pairs("by=at; every=1mo; spill=1d; at=50000000").expect("a plan");
+        assert_eq!(plan.text(), "{'by': 'at', 'every': '1mo', 'spill': '1d', 'at': '50000000'}");
+        assert_eq!(plan.time.map(|time| time.finest_days()), Some(1.0));
         assert_eq!(
             pairs("by=id; into=8").map(|plan| plan.text()).as_deref(),
             Some("{'by': 'id', 'into': 8}")

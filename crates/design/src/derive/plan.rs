@@ -176,6 +176,7 @@ fn served(table: &PlannedTable) -> Option<Bucketing> {
         by: first.0.clone(),
         every: every(grain).into(),
         days: grain.days().unwrap_or(1.0),
+        spill: None,
     });
     let hash = table.bucket.hash.map(|into| HashBuckets { by: last.0.clone(), into });
     let is_needed = time.is_some() || hash.is_some();

@@ -251,7 +251,7 @@ impl Plan {
         let by = self.clustering().into_iter().find(|(name, _)| self.table.column(name).is_some_and(can_cut));
         let Some((by, _)) = by.filter(|_| self.can_serve()) else { return false };
         let days = grain.days().unwrap_or(1.0);
-        let time = Some(TimeBuckets { by: by.clone(), every: every(grain).into(), days });
+        let time = Some(TimeBuckets { by: by.clone(), every: every(grain).into(), days, spill: None });
         let known = self.table.bucketing.clone().filter(|_| self.draft.has_bucketing());
         let (hash, column) = known.map_or((None, None), |plan| (plan.hash, plan.column));
         self.serve(Bucketing { time, hash, column });

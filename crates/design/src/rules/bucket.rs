@@ -69,7 +69,8 @@ fn served(table: &Table, facts: &Facts, plan: &Bucketing, findings: &mut Finding
         .or_else(|| by_time.and_then(|_| fine(facts, grain)));
     let (found, better) = match (found, too_many(facts, plan)) {
         (Some(found), _) => {
-            let time = by_time.map(|time| TimeBuckets { every: every(advice).into(), ..time.clone() });
+            let time =
+                by_time.map(|time| TimeBuckets { every: every(advice).into(), spill: None, ..time.clone() });
             (found, Bucketing { time, ..plan.clone() })
         }
         (None, Some((into, found))) => {
