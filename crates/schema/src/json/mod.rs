@@ -17,7 +17,7 @@ use document::Document;
 /// The newest format that is read. Raised when a text that an older server would misread becomes possible.
 pub(crate) const FORMAT: u32 = 7;
 
-/// What is written when there are constraints, buckets, limits, tenants or functions, and no totals.
+/// What is written when there are constraints, buckets, limits, tenants or functions, and neither totals nor buckets that spill.
 pub(crate) const FORMAT_WITH_RULES: u32 = 6;
 
 /// What is written when there are tables of other dialects or projections, and nothing newer.

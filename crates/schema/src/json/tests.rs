@@ -269,3 +269,35 @@ fn damage_is_told_with_its_place() {
         assert!(Catalogue::from_json(&text.as_bytes()[..at]).is_err(), "cut at {at}");
     }
 }
+
+/// A server that knows nothing of finer buckets must not look for rows where they are not.
+#[test]
+fn a_table_whose_buckets_spill_is_not_for_older_servers() {
+    let format = |plan: &[(&str, &str)]| {
+        let plan = plan.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+        let mut properties = Properties::default();
+        properties.add("bucketing", PropertyValue::Map(plan)).unwrap();
+        let table = NewTable {
+            keyspace: "k".into(),
+            name: "bucketed".into(),
+            columns: vec![
+                NewColumn::regular("e", DataType::Int),
+                NewColumn::regular("at", DataType::Timestamp),
+            ],
+            partition_key: vec!["e".into()],
+            clustering: vec!["at".into()],
+            properties,
+            ..NewTable::default()
+        };
+        let change = Change::CreateTable(Box::new(table));
+        let catalogue = sample()
+            .apply(&change, &Setting { now_micros: 1, data_center: "datacenter1".into() })
+            .unwrap()
+            .catalogue;
+        let text = String::from_utf8(catalogue.to_json()).unwrap();
+        assert_eq!(Catalogue::from_json(text.as_bytes()).unwrap(), catalogue);
+        text.lines().nth(1).unwrap().trim().to_string()
+    };
+    assert_eq!(format(&[("by", "at"), ("every", "month")]), "\"format\": 6,");
+    assert_eq!(format(&[("by", "at"), ("every", "month"), ("spill", "1d")]), "\"format\": 7,");
+}

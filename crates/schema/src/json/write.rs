@@ -44,7 +44,11 @@ fn format(catalogue: &Catalogue) -> u32 {
             || !options.partition_limit.is_empty()
             || t.has_tenants()
     };
-    if catalogue.tables().any(|table| table.totals().is_some()) {
+    let spills = |t: &Table| {
+        let plans = [t.bucketing(), t.rebucketing().and_then(|next| next.plan.as_ref())];
+        plans.into_iter().flatten().any(|plan| plan.spill.is_some())
+    };
+    if catalogue.tables().any(|table| table.totals().is_some() || spills(table)) {
         FORMAT
     } else if catalogue.keyspaces.values().any(|keyspace| is_new_place(keyspace))
         || catalogue.tables().any(|table| is_new(table))
