@@ -151,7 +151,9 @@ def statements(request, tables, before, after, told):
     least = {}
     for text in texts:
         name = next((name for name in tables if name in text["Statement"]), None)
-        least[name] = least.get(name, 0) + factor
+        # A statement of no known table did nothing.
+        if name is not None:
+            least[name] = least.get(name, 0) + factor
     exact = all(item_size(item) <= WRITE_BLOCK for side in (before, after) for name in least for item in side.get(name, {}).values())
     for name in least:
         table = tables[name]
