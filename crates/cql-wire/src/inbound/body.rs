@@ -3,8 +3,10 @@
 use super::{Inbound, Located, Place};
 use std::ops::{Deref, Range};
 
-/// Bodies above this leave with the buffer they arrived in; copying smaller ones costs less than a new buffer.
-const TAKEN_BYTES_MIN: usize = 64 * 1024;
+/// Bodies above this leave with the buffer they arrived in; copying smaller ones costs less than a new buffer. A fuzzer's inputs
+/// are short, and it should see both ways.
+#[allow(unexpected_cfgs, reason = "fuzz/run sets it")]
+const TAKEN_BYTES_MIN: usize = if cfg!(fuzzing) { 48 } else { 64 * 1024 };
 
 /// The bytes of one body.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
