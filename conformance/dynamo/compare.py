@@ -473,6 +473,12 @@ STATEMENT_TEXTS = ["Table name should be within the length", "Number of paramete
                    "Path component cannot be an empty string", "Unexpected path component", "Unsupported", "mandatory equality", "must specify the primary key", "A path may contain at most 2 components", "Key value must be of type S, N, or B", "Empty attribute name", "The first argument to SET_", "The first operand of set_", "data type should match its data type", "Incorrect operand type"]
 
 
+def start_at_the_far_end(operation, request, local, partita):
+    """The last key of a page may be the bound itself (a limit met exactly at the end), so a query has to go on from there."""
+    return (operation == "Query" and mentions(local.message or "", ["does not match the range key predicate"]) and partita.status == 200
+            and partita.body.get("Items", []) == [] and partita.body.get("Count") == 0 and "ExclusiveStartKey" in request)
+
+
 def two_mistakes(operation, request, local, partita):
     statements = "Statement" in request or "TransactStatements" in request
     return statements and both_validation(local, partita) and mentions(local.message, STATEMENT_TEXTS) and mentions(partita.message, STATEMENT_TEXTS)
@@ -537,6 +543,7 @@ ERRORS = [
     (lambda o, q, l, p: o == "Query" and l.error is None and mentions(p.message, ["at most one row"]) and "ExclusiveStartKey" in q, "Local goes on from a key with nothing behind it (2.5)"),
     texts(["Return values set to invalid value"], ["ReturnValues can only be ALL_OLD or NONE"], "ReturnValues of Put and Delete: the service's text"),
     (lambda o, q, l, p: l.error == "DuplicateItem" and p.error == "DuplicateItemException", "the service's name of the error ends in Exception"),
+    (start_at_the_far_end, "Local refuses to go on from a key that is the inclusive bound at the far end"),
     (runtime_in_transaction, "run-time errors of an action are a reason of a cancelled transaction; Local tells them at the top"),
     texts(["DELETE action with value is not supported for the type", "ADD action is not supported for the type"],
           ["DELETE action with value is not supported for the type", "ADD action is not supported for the type"], "legacy updates name types as S, not STRING"),

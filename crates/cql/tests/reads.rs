@@ -4,6 +4,8 @@ mod harness;
 
 #[path = "reads/aggregates.rs"]
 mod aggregates;
+#[path = "reads/bucket_groups.rs"]
+mod bucket_groups;
 #[path = "reads/buckets.rs"]
 mod buckets;
 #[path = "reads/errors.rs"]
