@@ -101,6 +101,15 @@ class Rules:
             return self.explained("Local filters a Scan of a global index by attributes that the index does not hold")
         return False
 
+    def equals_of_start(self, request, left, right):
+        """Behind a key that no page gave, items whose index key equals it may come or not: order among equals is free. The others must be the same."""
+        table, start = self.tables.get(request.get("TableName")), canonical(request.get("ExclusiveStartKey", {}))
+        if table is None or "IndexName" not in request or not start:
+            return False
+        names = [name for name, _ in table.indexes[request["IndexName"]][1]]
+        others = [[item for item in items if any(item.get(name) != start.get(name) for name in names)] for items in (left, right)]
+        return others[0] == others[1] and self.explained("an index behind a key that no page gave: order among equals is free")
+
     def explained(self, reason):
         self.met[reason] = self.met.get(reason, 0) + 1
         return True
