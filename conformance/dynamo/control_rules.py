@@ -126,6 +126,8 @@ MEMBERS = "a member that Local does not know, or tells always (section 8)"
 BODIES = [
     (None, r"Status: ACTIVE \| (CREATING|UPDATING|DELETING)$", STATUS),
     (None, r"\.(TableId|WarmThroughput): None \| own$", MEMBERS),
+    ("CreateTable", r"\.LastUpdateToPayPerRequestDateTime: own \| None$", "the answer of CreateTable has no time of billing (recorded from the service)"),
+    ("DeleteTable", r": .* \| None$", "little is told of a table that is being deleted (recorded from the service)"),
     (None, r"ProvisionedThroughput\.(LastIncreaseDateTime|LastDecreaseDateTime): (own \| None|None \| own)$", "Local tells times of changes that never were, and not those of indexes"),
     (None, r"Indexes\[\]\.ProvisionedThroughput\.NumberOfDecreasesToday: None \| 0$", MEMBERS),
     (None, r"Indexes\[\]\.ProvisionedThroughput: None \| .'NumberOfDecreasesToday': 0, 'ReadCapacityUnits': 0, 'WriteCapacityUnits': 0.$", MEMBERS),

@@ -2,7 +2,8 @@
 
 use crate::harness::Bench;
 
-const COLUMNS: &str = "(tenant text, kind int, at timestamp, id int, size int, PRIMARY KEY ((tenant, kind), at, id))";
+const COLUMNS: &str =
+    "(tenant text, kind int, at timestamp, id int, size int, PRIMARY KEY ((tenant, kind), at, id))";
 const PLANS: [&str; 5] = [
     "{'by': 'at', 'every': '1d'}",
     "{'by': 'id', 'into': 4}",
@@ -30,7 +31,9 @@ fn fill(bench: &mut Bench, table: &str) {
 #[test]
 fn groups_of_an_entity_are_those_without_buckets() {
     let mut statements = Vec::new();
-    for keys in ["tenant, kind", "tenant, kind, at", "tenant, kind, at, id", "tenant, kind, floor(at, 1d)", "at"] {
+    for keys in
+        ["tenant, kind", "tenant, kind, at", "tenant, kind, at, id", "tenant, kind, floor(at, 1d)", "at"]
+    {
         for entity in ["tenant = 'a' AND kind = 0", "tenant IN ('c', 'nobody', 'a') AND kind = 1"] {
             for (more, end) in [
                 ("", ""),
@@ -45,11 +48,13 @@ fn groups_of_an_entity_are_those_without_buckets() {
                     continue;
                 }
                 let columns = "tenant, at, id, count(*), min(id), sum(size)";
-                statements.push(format!("SELECT {columns} FROM TABLE WHERE {entity}{more} GROUP BY {keys}{end}"));
+                statements
+                    .push(format!("SELECT {columns} FROM TABLE WHERE {entity}{more} GROUP BY {keys}{end}"));
             }
         }
         let one = "tenant = 'b' AND kind = 1";
-        statements.push(format!("SELECT at, max(size) FROM TABLE WHERE {one} GROUP BY {keys} ORDER BY at DESC"));
+        statements
+            .push(format!("SELECT at, max(size) FROM TABLE WHERE {one} GROUP BY {keys} ORDER BY at DESC"));
     }
     for plan in PLANS {
         let mut bench = Bench::new(&format!("CREATE TABLE plain {COLUMNS}"));
@@ -74,9 +79,18 @@ fn groups_of_an_entity_are_those_without_buckets() {
 fn groups_that_cannot_be_are_refused_in_words() {
     let mut bench = Bench::new(&format!("CREATE TABLE t {COLUMNS} WITH bucketing = {}", PLANS[0]));
     for (statement, words) in [
-        ("SELECT count(*) FROM t WHERE tenant = 'a' AND kind = 1 GROUP BY tenant, kind, bucket", "needs bucket in WHERE"),
-        ("SELECT count(*) FROM t WHERE tenant IN ('a', 'b') AND kind = 1 GROUP BY tenant, kind ORDER BY at", "not with IN"),
-        ("SELECT count(*) FROM t WHERE tenant = 'a' AND kind = 1 GROUP BY tenant, kind, id", "declared order"),
+        (
+            "SELECT count(*) FROM t WHERE tenant = 'a' AND kind = 1 GROUP BY tenant, kind, bucket",
+            "needs bucket in WHERE",
+        ),
+        (
+            "SELECT count(*) FROM t WHERE tenant IN ('a', 'b') AND kind = 1 GROUP BY tenant, kind ORDER BY at",
+            "not with IN",
+        ),
+        (
+            "SELECT count(*) FROM t WHERE tenant = 'a' AND kind = 1 GROUP BY tenant, kind, id",
+            "declared order",
+        ),
     ] {
         let error = bench.run(statement).map(|_| ()).unwrap_err().to_string();
         assert!(error.contains(words), "{statement}: {error}");
