@@ -506,6 +506,8 @@ ERRORS = [
      "a path that begins with an index: Local has words of its own for that"),
     (lambda o, q, l, p: both_validation(l, p) and re.search(r"number of operands: [01]$", l.message) and "wasn't well formed" in p.message
      and re.search(r"\w+\s*\(\s*(\)|[^)]*( OR | AND |=|<|>))", q.get("Statement", "")), "a call of nothing, or of a condition, in a statement: Local counts its operands, Partita cannot read it"),
+    (lambda o, q, l, p: both_validation(l, p) and "wasn't well formed" in p.message and mentions(l.message, ["operator or function: -", "right hand argument of type Seq"])
+     and re.search(r"-\s*[\[(?\w'\"]", q.get("Statement", "")), "a minus before something else than digits: Local reads it and says what it cannot do, Partita cannot read it"),
     (lambda o, q, l, p: o == "BatchGetItem" and both_validation(l, p) and p.message == "Too many items requested for the BatchGetItem call"
      and sum(len(entry.get("Keys") or []) for entry in q["RequestItems"].values()) > 100, "BatchGetItem of more than 100: told with the members, first (2.6)"),
     (lambda o, q, l, p: both_validation(l, p) and "Comparison type does not exist" in l.message and p.message.endswith("Input collection contains duplicates") and '"NS"' in json.dumps(q.get("Key", {})),
