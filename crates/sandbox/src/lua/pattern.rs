@@ -293,7 +293,7 @@ impl<'a> Pattern<'a> {
         let mut at = from + 1 + usize::from(negated);
         while at < to {
             let letter = self.pattern[at];
-            if letter == b'%' && at + 1 <= to {
+            if letter == b'%' && at < to {
                 if in_class(byte, self.pattern[at + 1]) {
                     return !negated;
                 }

@@ -43,7 +43,7 @@ impl Binder<'_, '_> {
             let first = |of: &DataType, text: &str| first_state(self.scope, of, text);
             let found = Function::of_aggregate(keyspace, aggregate, first)?;
             // What cannot run is refused here: over no rows nothing would be called.
-            if let Some(function) = found.as_ref().and_then(|found| not_run(found)) {
+            if let Some(function) = found.as_ref().and_then(not_run) {
                 return Err(function);
             }
             candidates.extend(found);
