@@ -28,3 +28,5 @@ mod properties;
 mod rebucketing;
 #[path = "reads/selectors.rs"]
 mod selectors;
+#[path = "reads/user_functions.rs"]
+mod user_functions;

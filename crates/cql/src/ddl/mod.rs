@@ -28,6 +28,7 @@ pub(crate) mod tests;
 mod totals_tests;
 mod view;
 
+pub(crate) use function::new_function;
 pub use mask::{MaskCall, parse_mask};
 pub(crate) use review::bind_fault;
 pub(crate) use table::new_table;

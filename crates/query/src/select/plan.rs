@@ -8,6 +8,7 @@ use super::layout::Layout;
 use super::nearest::Ann;
 use super::output::Output;
 use crate::expr::Expr;
+use crate::function::Choice;
 use crate::restrict::{PartitionRestriction, Restrictions};
 use crate::spec::ColumnSpec;
 use schema::Table;
@@ -43,6 +44,8 @@ pub struct SelectPlan {
     pub masked: Option<Box<SelectPlan>>,
     /// Masked columns that the statement asks about: knowing which rows match tells their values.
     pub queried_masked: Vec<Arc<str>>,
+    /// Functions of users that it calls.
+    pub calls: Vec<Choice>,
     pub(super) layout: Layout,
 }
 
@@ -91,6 +94,7 @@ impl SelectPlan {
             warnings: Vec::new(),
             masked: None,
             queried_masked: Vec::new(),
+            calls: Vec::new(),
             layout,
         }
     }

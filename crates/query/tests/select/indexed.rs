@@ -104,7 +104,7 @@ fn statement(random: &mut Random, number: usize) -> SelectPlan {
         plan.per_partition_limit = random.one_in(3).then(|| int(1 + random.below(20)));
     }
     if random.one_in(4) {
-        let count = Aggregate { kind: AggregateKind::CountRows, argument: None };
+        let count = Aggregate { kind: AggregateKind::CountRows, argument: None, user: None };
         let names = ["a", "b", "c"];
         let keys = if distinct { 2 } else { random.below(3) as usize + 1 };
         let keys = if keys == 1 { 0 } else { keys };

@@ -160,7 +160,7 @@ fn plans() -> Vec<(&'static str, SelectPlan)> {
         column: "v2".into(),
     });
     filtered.static_rows = false;
-    let count = Aggregate { kind: AggregateKind::CountRows, argument: None };
+    let count = Aggregate { kind: AggregateKind::CountRows, argument: None, user: None };
     let aggregated = |keys: Vec<Expr>| {
         let mut plan = base();
         plan.inputs.push(Input { source: Source::Aggregate(0), data_type: DataType::BigInt });

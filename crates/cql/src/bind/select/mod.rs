@@ -143,6 +143,7 @@ fn bind_for(
     plan.limit = limit;
     plan.per_partition_limit = per_partition_limit;
     plan.warnings = warnings;
+    plan.calls = markers.take_calls();
     if !aggregates.is_empty() || !select.group_by.is_empty() {
         plan.group_by(aggregates, keys);
     }
