@@ -27,7 +27,7 @@ pub enum Plan {
     Write(Arc<WritePlan>),
     Batch(BatchPlan),
     Use(Arc<str>),
-    Ddl(Box<DdlPlan>),
+    Ddl(Arc<DdlPlan>),
     Describe(Box<ast::Describe>),
     Explain(Box<crate::explain::ExplainPlan>),
     Analyze(Box<AnalyzePlan>),
@@ -90,7 +90,9 @@ impl Prepared {
             }
             statement => bind_plan(scope, statement, &mut markers)?,
         };
-        if let Plan::Ddl(ddl) = &mut plan {
+        if let Plan::Ddl(ddl) = &mut plan
+            && let Some(ddl) = Arc::get_mut(ddl)
+        {
             ddl.text = text.to_string();
         }
         let markers: Arc<[ColumnSpec]> = markers
@@ -218,7 +220,7 @@ pub(crate) fn bind_plan(
         }
         other => match crate::roles::bind(scope, other)? {
             Some(role) => Plan::Role(Box::new(role)),
-            None => Plan::Ddl(Box::new(crate::ddl::bind(scope, other)?)),
+            None => Plan::Ddl(Arc::new(crate::ddl::bind(scope, other)?)),
         },
     })
 }

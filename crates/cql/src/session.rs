@@ -341,7 +341,7 @@ impl<S: Store> Dialect<S> {
         &self,
         session: &Session,
         ctx: &Context<'_, S>,
-        plan: &ddl::DdlPlan,
+        plan: &Arc<ddl::DdlPlan>,
     ) -> Result<Response, CqlError> {
         let now_micros = ctx.request.now_micros;
         self.guard_bound(&plan.statement, &plan.keyspace, now_micros).await?;

@@ -59,9 +59,9 @@ pub(crate) fn parse_millis(text: &str) -> Option<u64> {
 /// The shortest text that says so many milliseconds.
 pub fn millis_text(millis: u32) -> String {
     match millis {
-        _ if millis % 3_600_000 == 0 => format!("{}h", millis / 3_600_000),
-        _ if millis % 60_000 == 0 => format!("{}m", millis / 60_000),
-        _ if millis % 1_000 == 0 => format!("{}s", millis / 1_000),
+        _ if millis.is_multiple_of(3_600_000) => format!("{}h", millis / 3_600_000),
+        _ if millis.is_multiple_of(60_000) => format!("{}m", millis / 60_000),
+        _ if millis.is_multiple_of(1_000) => format!("{}s", millis / 1_000),
         _ => format!("{millis}ms"),
     }
 }

@@ -168,7 +168,7 @@ pub(crate) fn applied(
 /// Applies a plan: stored first, then visible. What it answers is in the outcome. A new index is also filled, so that whoever
 /// was answered can use it at once.
 pub async fn execute<S: Store>(
-    plan: &DdlPlan,
+    plan: &Arc<DdlPlan>,
     shared: &Arc<SharedCatalogue>,
     store: &S,
     now_micros: i64,

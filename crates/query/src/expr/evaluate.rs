@@ -145,10 +145,38 @@ fn evaluate_args<'v>(
             Evaluated::Unset => {
                 return Err(UnsetIn::Argument { function: function.to_string() }.into());
             }
-            value => values.push(value.into_bytes()),
+            value => {
+                let value = value.into_bytes();
+                check_nested(arg, value.as_deref())?;
+                values.push(value);
+            }
         }
     }
     Ok(values)
+}
+
+/// Most bytes that the calls inside a call may give, all of them together: each copies what it takes, and nothing else has its
+/// turn meanwhile.
+const NESTED_BYTES_MAX: usize = 2 << 20;
+/// Nobody nests so many calls that results up to this add up to more.
+const NESTED_BYTES_FREE: usize = 32 << 10;
+
+fn check_nested(arg: &Expr, value: Option<&[u8]>) -> Result<(), QueryError> {
+    let bytes = value.map_or(0, <[u8]>::len);
+    if bytes <= NESTED_BYTES_FREE {
+        return Ok(());
+    }
+    let (mut steps, mut calls) = (0, 0);
+    arg.count(&mut steps, &mut calls);
+    // A column or a bound value is as long as it is.
+    if calls == 0 || bytes.saturating_mul(calls) <= NESTED_BYTES_MAX {
+        return Ok(());
+    }
+    let function = match &arg.node {
+        Node::Call(function, _) => format!("{}, inside another call,", function.name),
+        _ => "the calls inside another call".to_string(),
+    };
+    Err(FunctionFault::ResultTooLarge { function, bytes_max: NESTED_BYTES_MAX / calls }.into())
 }
 
 /// A part of a collection: a value, or `None` when it is unset; null is refused.

@@ -35,6 +35,10 @@ const BODY_BYTES: usize = 512;
 /// Most room that is made for rows that LIMIT lets us expect.
 const BODY_BYTES_EXPECTED_MAX: usize = 64 << 10;
 
+/// Answers above this get memory for all that they may become, as far as it is reasonable.
+const LONG_BYTES: usize = 512 << 10;
+const BODY_BYTES_RESERVED_MAX: usize = 64 << 20;
+
 /// Why the collector stopped the read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
@@ -483,7 +487,16 @@ impl<'p, 'c> Collector<'p, 'c> {
             return flow;
         }
         self.turn_over = Some(Position { key, clustering: Some(clustering.to_vec()) });
+        self.expect_a_page();
         Flow::Stop
+    }
+
+    /// An answer that is long already may fill its budget. Growing by doubling would copy megabytes in one go.
+    fn expect_a_page(&mut self) {
+        let (length, bytes) = (self.body.len(), self.budget.bytes.min(BODY_BYTES_RESERVED_MAX));
+        if length >= LONG_BYTES && self.body.capacity() < bytes {
+            self.body.reserve_exact(bytes - length + BODY_BYTES_EXPECTED_MAX);
+        }
     }
 
     fn flow(&mut self, flow: Result<Flow, QueryError>) -> Flow {
