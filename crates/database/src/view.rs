@@ -20,11 +20,11 @@ pub fn configs(catalogue: &Catalogue, base: &Table) -> Result<Vec<ViewConfig>, Q
     Ok(configs.into_iter().flatten().collect())
 }
 
+/// A projection that follows later, and how.
+pub type Follower = (Arc<Table>, Arc<LaterConfig>);
+
 /// The projections of a table that follow it later.
-pub fn later_configs(
-    catalogue: &Catalogue,
-    base: &Table,
-) -> Result<Vec<(Arc<Table>, Arc<LaterConfig>)>, QueryError> {
+pub fn later_configs(catalogue: &Catalogue, base: &Table) -> Result<Vec<Follower>, QueryError> {
     let Some(keyspace) = catalogue.keyspace(&base.keyspace) else { return Ok(Vec::new()) };
     let mut configs = Vec::new();
     for table in keyspace.views_of(base) {
