@@ -8,7 +8,8 @@ mod pipeline;
 pub use pipeline::{Page, REQUESTS_MAX, Refusal};
 
 use cql_wire::{
-    ClientCodec, ColumnSpec, Prefix, Protocol, QueryParams, Request, Response, Rows, StartupOptions, Version,
+    ClientCodec, ColumnSpec, Consistency, Prefix, Protocol, QueryParams, Request, Response, Rows,
+    StartupOptions, Version,
 };
 use model::literal::{format_literal, format_text};
 use model::types::DataType;
@@ -50,6 +51,10 @@ pub struct Statement {
 pub struct Client {
     /// The id of the last traced statement.
     pub traced: Option<[u8; 16]>,
+    /// Of pages that are read, and of whoever looks here.
+    pub consistency: Consistency,
+    /// The time that TTLs count from, instead of the server's clock: read and written with the same, they end at the same second.
+    pub now_in_seconds: Option<u32>,
     socket: TcpStream,
     codec: ClientCodec,
 }
@@ -82,8 +87,13 @@ impl Client {
         let socket = rt::net::connect(address).map_err(failed)?;
         socket.set_read_timeout(Some(READ_TIMEOUT)).map_err(failed)?;
         let protocol = Protocol::new(version);
-        let mut client =
-            Client { traced: None, socket, codec: ClientCodec::new(protocol, None, BODY_BYTES_MAX) };
+        let mut client = Client {
+            traced: None,
+            consistency: Consistency::One,
+            now_in_seconds: None,
+            socket,
+            codec: ClientCodec::new(protocol, None, BODY_BYTES_MAX),
+        };
         let mut options = StartupOptions::new();
         options.set("CQL_VERSION", "3.0.0");
         let ready =

@@ -235,13 +235,17 @@ fn publish(topology: &watch::Sender<Arc<Topology>>, found: Topology) {
     });
 }
 
-/// Whether the nodes that this one knows have its schema.
-pub async fn schema_agrees(upstream: &Upstream) -> Result<bool, AskError> {
-    let own = rows(upstream, "SELECT schema_version FROM system.local WHERE key = 'local'").await?;
-    let others = rows(upstream, "SELECT schema_version FROM system.peers").await?;
+/// The schema of this node; with `others`, only if those that it knows have the same.
+pub async fn agreed_schema(upstream: &Upstream, others: bool) -> Result<Option<Vec<u8>>, AskError> {
     let version = |row: &Row| row.get("schema_version").cloned();
+    let own = rows(upstream, "SELECT schema_version FROM system.local WHERE key = 'local'").await?;
     let own = own.first().and_then(version);
-    Ok(others.iter().filter_map(version).all(|other| Some(other) == own))
+    if !others {
+        return Ok(own);
+    }
+    let others = rows(upstream, "SELECT schema_version FROM system.peers").await?;
+    let agrees = others.iter().filter_map(version).all(|other| Some(&other) == own.as_ref());
+    Ok(own.filter(|_| agrees))
 }
 
 fn text(row: &Row, column: &str) -> String {

@@ -5,7 +5,7 @@ use cql::system::{PARTITION_BYTES, size_in_bytes};
 use serde::Deserialize;
 use server::audit::{Category, Rules, Settings};
 use server::config::{
-    Auth, Cluster, ClusterTls, Config, Durability, Dynamo, Limits, Login, Tls, parse_contacts,
+    Auth, Cluster, ClusterTls, Config, Durability, Dynamo, Limits, Login, Mirror, Tls, parse_contacts,
 };
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
@@ -142,6 +142,21 @@ pub struct ServeOptions {
     /// Private key (PEM) of --cluster-tls-cert
     #[arg(long, env = "PARTITA_CLUSTER_TLS_KEY", value_name = "FILE")]
     cluster_tls_key: Option<PathBuf>,
+    /// A second cluster that a database is moved to (docs/moving-data.md): `cassandra://host1[:port],host2`
+    #[arg(long, env = "PARTITA_MIRROR", value_name = "CLUSTER")]
+    mirror: Option<String>,
+    /// Folder that remembers how far the migration is; `partita migrate` finds the front end by it
+    #[arg(long, env = "PARTITA_MIRROR_STATE", value_name = "DIR")]
+    mirror_state: Option<PathBuf>,
+    /// The front end's account on the second cluster
+    #[arg(long, env = "PARTITA_MIRROR_USER", value_name = "ROLE")]
+    mirror_user: Option<String>,
+    /// File that holds the password of --mirror-user
+    #[arg(long, env = "PARTITA_MIRROR_PASSWORD_FILE", value_name = "FILE")]
+    mirror_password_file: Option<PathBuf>,
+    /// Authorities (PEM) that sign the certificates of the second cluster's nodes
+    #[arg(long, env = "PARTITA_MIRROR_TLS_CA", value_name = "FILE")]
+    mirror_tls_ca: Option<PathBuf>,
     /// Name of the cluster that clients see [default: Partita]
     #[arg(long, env = "PARTITA_CLUSTER_NAME", value_name = "NAME")]
     cluster_name: Option<String>,
@@ -223,6 +238,20 @@ pub struct ServeSettings {
     pub server: Config,
     pub log: String,
     pub log_json: bool,
+}
+
+/// A role with the password that a file holds.
+fn account(what: &str, user: &Option<String>, file: &Option<PathBuf>) -> Result<Option<Login>, String> {
+    match (user, file) {
+        (None, None) => Ok(None),
+        (Some(user), Some(file)) => {
+            let text = std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
+            // An editor ends the line.
+            let password = text.trim_end_matches(['\r', '\n']).as_bytes().to_vec();
+            Ok(Some(Login { user: user.clone(), password }))
+        }
+        _ => Err(format!("an account on a cluster needs both --{what}-user and --{what}-password-file")),
+    }
 }
 
 impl ServeOptions {
@@ -313,6 +342,7 @@ impl ServeOptions {
             ("cluster-user", self.cluster_user.is_some()),
             ("cluster-password-file", self.cluster_password_file.is_some()),
             ("cluster-tls-ca", self.cluster_tls_ca.is_some()),
+            ("mirror", self.mirror.is_some()),
         ];
         let text = match self.engine.as_deref() {
             None | Some("embedded") => {
@@ -347,20 +377,7 @@ impl ServeOptions {
                 "--{name} is for the embedded engine: a front end of a cluster has none (docs/cluster.md says what works there)"
             ));
         }
-        let login = match (&self.cluster_user, &self.cluster_password_file) {
-            (None, None) => None,
-            (Some(user), Some(file)) => {
-                let text = std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
-                // An editor ends the line.
-                let password = text.trim_end_matches(['\r', '\n']).as_bytes().to_vec();
-                Some(Login { user: user.clone(), password })
-            }
-            _ => {
-                return Err(
-                    "an account on the cluster needs both --cluster-user and --cluster-password-file".into(),
-                );
-            }
-        };
+        let login = account("cluster", &self.cluster_user, &self.cluster_password_file)?;
         let own = match (&self.cluster_tls_cert, &self.cluster_tls_key) {
             (None, None) => None,
             (Some(cert), Some(key)) => Some((cert.clone(), key.clone())),
@@ -381,7 +398,42 @@ impl ServeOptions {
             writes: self.cluster_writes,
             data_center: self.datacenter.clone(),
             tls,
+            mirror: self.mirror()?,
         }))
+    }
+
+    /// The second cluster of a migration.
+    fn mirror(&self) -> Result<Option<Mirror>, String> {
+        let Some(text) = &self.mirror else {
+            let alone = [
+                ("mirror-state", self.mirror_state.is_some()),
+                ("mirror-user", self.mirror_user.is_some()),
+                ("mirror-tls-ca", self.mirror_tls_ca.is_some()),
+            ];
+            return match alone.iter().find(|(_, given)| *given) {
+                Some((name, _)) => Err(format!(
+                    "--{name} is about a second cluster: say --mirror cassandra://host1,host2 too"
+                )),
+                None => Ok(None),
+            };
+        };
+        let contacts = parse_contacts(text).map_err(|error| format!("--mirror {text}: {error}"))?;
+        let Some(state) = self.mirror_state.clone() else {
+            return Err(
+                "--mirror needs --mirror-state: a folder that remembers how far the migration is".into()
+            );
+        };
+        if !self.cluster_writes {
+            return Err("--mirror sends writes to two clusters: say --cluster-writes too".into());
+        }
+        if self.auth == Some(AuthOption::Password) {
+            return Err("--mirror goes with the front end's own accounts only, not with --auth password: the roles of one cluster are \
+                        not those of the other"
+                .into());
+        }
+        let login = account("mirror", &self.mirror_user, &self.mirror_password_file)?;
+        let tls = self.mirror_tls_ca.clone().map(|ca| ClusterTls { ca, own: None });
+        Ok(Some(Mirror { contacts, login, tls, state }))
     }
 
     /// From which size on a partition is too large; `None`: never.
@@ -516,6 +568,11 @@ impl ServeOptions {
             cluster_tls_ca: self.cluster_tls_ca.or(file.cluster_tls_ca),
             cluster_tls_cert: self.cluster_tls_cert.or(file.cluster_tls_cert),
             cluster_tls_key: self.cluster_tls_key.or(file.cluster_tls_key),
+            mirror: self.mirror.or(file.mirror),
+            mirror_state: self.mirror_state.or(file.mirror_state),
+            mirror_user: self.mirror_user.or(file.mirror_user),
+            mirror_password_file: self.mirror_password_file.or(file.mirror_password_file),
+            mirror_tls_ca: self.mirror_tls_ca.or(file.mirror_tls_ca),
             cluster_name: self.cluster_name.or(file.cluster_name),
             datacenter: self.datacenter.or(file.datacenter),
             rack: self.rack.or(file.rack),

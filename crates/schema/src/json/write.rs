@@ -2,7 +2,8 @@
 
 use super::document::*;
 use super::{
-    FORMAT, FORMAT_WITH_DIALECTS, FORMAT_WITH_INDEXES, FORMAT_WITH_RULES, FORMAT_WITH_VIEWS, PLAIN_FORMAT,
+    FORMAT, FORMAT_WITH_DIALECTS, FORMAT_WITH_INDEXES, FORMAT_WITH_RULES, FORMAT_WITH_TOTALS,
+    FORMAT_WITH_VIEWS, PLAIN_FORMAT,
 };
 use crate::catalogue::Catalogue;
 use crate::column::{Column, ColumnKind};
@@ -48,8 +49,10 @@ fn format(catalogue: &Catalogue) -> u32 {
         let plans = [t.bucketing(), t.rebucketing().and_then(|next| next.plan.as_ref())];
         plans.into_iter().flatten().any(|plan| plan.spill.is_some())
     };
-    if catalogue.tables().any(|table| table.totals().is_some() || spills(table)) {
+    if catalogue.tables().any(|table| !table.options.hold_tombstones.is_empty()) {
         FORMAT
+    } else if catalogue.tables().any(|table| table.totals().is_some() || spills(table)) {
+        FORMAT_WITH_TOTALS
     } else if catalogue.keyspaces.values().any(|keyspace| is_new_place(keyspace))
         || catalogue.tables().any(|table| is_new(table))
     {

@@ -10,6 +10,7 @@ mod values;
 use super::{Failure, csv, server_at};
 use clap::{Args, ValueEnum};
 use client::{Client, ClientError};
+use cql_wire::Consistency;
 use std::path::PathBuf;
 
 const UNLOAD_HELP: &str = "\
@@ -118,18 +119,21 @@ pub struct Server<'o> {
     user: &'o str,
     /// Unless it is PARTITA_PASSWORD.
     password: Option<&'o str>,
+    consistency: Consistency,
 }
 
 impl<'o> Server<'o> {
     pub fn new(address: &'o str, user: &'o str) -> Server<'o> {
-        Server { address, user, password: None }
+        Server { address, user, password: None, consistency: Consistency::One }
     }
 
     pub fn connect(&self) -> Result<Client, Failure> {
-        match self.password {
+        let mut client = match self.password {
             Some(password) => server_at::connect_with(self.address, self.user, password),
             None => server_at::connect(self.address, self.user),
-        }
+        }?;
+        client.consistency = self.consistency;
+        Ok(client)
     }
 }
 
