@@ -19,6 +19,9 @@ const LOOK_AFTER: Duration = Duration::from_secs(1);
 /// Events can be missed.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_secs(1);
+/// How often, and with which pauses, it is looked whether nodes agree before clients hear of a change: 5 s.
+const AGREE_LOOKS: u32 = 25;
+const AGREE_PAUSE: Duration = Duration::from_millis(200);
 
 /// What clients may want to know.
 #[derive(Clone, Debug)]
@@ -181,6 +184,17 @@ impl Control {
         }
     }
 
+    /// Waits until the nodes that this one knows have its schema: who hears of a change reads it, from any node. Nodes that are down
+    /// keep nobody waiting for long.
+    async fn agree(&self, listening: &Listening) {
+        for _ in 0..AGREE_LOOKS {
+            match agreed_schema(&listening.upstream, true).await {
+                Ok(None) => tokio::time::sleep(AGREE_PAUSE).await,
+                _ => return,
+            }
+        }
+    }
+
     /// Until the connection is lost.
     async fn follow(
         &self,
@@ -194,7 +208,16 @@ impl Control {
                 event = listening.events.recv() => match event {
                     None => return,
                     Some(Event::Schema(change)) => {
-                        tell(Heard::Schema(change));
+                        let mut changes = vec![change];
+                        self.agree(listening).await;
+                        // Those that came meanwhile are of nodes that agree now, or are told again soon enough.
+                        while let Ok(event) = listening.events.try_recv() {
+                            changes.extend(match event {
+                                Event::Schema(change) => Some(change),
+                                _ => None,
+                            });
+                        }
+                        changes.into_iter().for_each(|change| tell(Heard::Schema(change)));
                         look_in = LOOK_AFTER;
                         continue;
                     }

@@ -259,7 +259,7 @@ impl Lane {
     }
 
     /// Waits until a node is connected, or all have been tried in vain.
-    async fn ready(&self) -> Result<(), OpenError> {
+    pub async fn ready(&self) -> Result<(), OpenError> {
         loop {
             // Asked for before looking, so that no change is missed.
             let changed = self.changed.notified();

@@ -168,6 +168,10 @@ async fn second(
     stamp: Option<Stamp>,
 ) -> Fate {
     let Some(lane) = lane_of(peer, side) else { return Fate::NotDone };
+    // It may have been opened a moment ago.
+    if lane.ready().await.is_err() {
+        return Fate::NotDone;
+    }
     let Ok(mut asked) = asked(peer, mirror, kept, side, stamp).await else { return Fate::NotDone };
     asked.flags = 0;
     match exchange(&lane, asked).await {
@@ -364,8 +368,10 @@ pub(super) async fn at_side(
     }
 }
 
-/// Statements of one side that a thread knows.
-const KNOWN_MAX: usize = 20_000;
+/// Bytes of statements that a thread knows of both sides; beyond, they are asked for again.
+const KNOWN_BYTES_MAX: usize = 16 << 20;
+/// What a statement takes besides its text.
+const STATEMENT_BYTES: usize = 400;
 
 impl MirrorShard {
     pub(super) fn known_at(&self, side: Side, id: &[u8]) -> Option<Arc<Statement>> {
@@ -373,11 +379,13 @@ impl MirrorShard {
     }
 
     fn keep(&self, side: Side, id: &[u8], statement: Arc<Statement>) {
-        let mut known = self.known[side as usize].borrow_mut();
-        if known.len() >= KNOWN_MAX {
-            known.clear();
+        let bytes = self.known_bytes.get() + STATEMENT_BYTES + statement.text.len();
+        self.known_bytes.set(bytes);
+        if bytes > KNOWN_BYTES_MAX {
+            self.known.iter().for_each(|known| known.borrow_mut().clear());
+            self.known_bytes.set(0);
         }
-        known.insert(id.into(), statement);
+        self.known[side as usize].borrow_mut().insert(id.into(), statement);
     }
 }
 

@@ -25,7 +25,7 @@ use cluster::{Door, Lane, Login, Statement};
 use marks::{Marks, Place};
 use observe::{Counter, Histogram};
 use state::{Phase, State, TableEntry};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -35,8 +35,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::watch;
 
-/// Statements that are understood; beyond, the oldest half is read again when it comes again.
-const SHAPES_MAX: usize = 10_000;
+/// Texts whose meaning is kept; beyond, all are read again when they come again. Longer ones are read each time.
+const SHAPES_MAX: usize = 4_000;
+const SHAPE_TEXT_MAX: usize = 4 << 10;
 /// Differing reads that are told with their statement.
 const DIFFERENCES_KEPT: usize = 20;
 
@@ -76,7 +77,7 @@ pub struct Mirror {
     released: watch::Sender<u64>,
     tables: RwLock<Arc<Tables>>,
     /// What texts write, by keyspace and text; of the tables that there are now.
-    shapes: Mutex<HashMap<(Option<Arc<str>>, Box<str>), Arc<Written>>>,
+    shapes: Mutex<Shapes>,
     marks: Marks,
     last_micros: AtomicI64,
     shadow: AtomicU32,
@@ -88,19 +89,31 @@ pub struct Mirror {
     pub counters: Counters,
 }
 
+type Shapes = HashMap<(Option<Arc<str>>, Box<str>), Arc<Written>>;
+
+/// Statements by the id that clients know.
+type Known = HashMap<Box<[u8]>, Arc<Statement>>;
+
 /// What one thread has.
 pub struct MirrorShard {
     pub shared: Arc<Mirror>,
     pub door: Rc<Door>,
     /// What a statement that a client knows is on each side.
-    known: [RefCell<HashMap<Box<[u8]>, Arc<Statement>>>; 2],
+    known: [RefCell<Known>; 2],
+    known_bytes: Cell<usize>,
     /// Writes that came while writes were held.
     parked: RefCell<VecDeque<serve::Parked>>,
 }
 
 impl MirrorShard {
     pub fn new(shared: Arc<Mirror>, door: Rc<Door>) -> MirrorShard {
-        MirrorShard { shared, door, known: Default::default(), parked: RefCell::default() }
+        MirrorShard {
+            shared,
+            door,
+            known: Default::default(),
+            known_bytes: Cell::new(0),
+            parked: RefCell::default(),
+        }
     }
 }
 
@@ -253,6 +266,7 @@ impl Mirror {
         let facts = Arc::new(lock(&self.state).facts());
         *self.tables.write().unwrap_or_else(PoisonError::into_inner) = facts;
         lock(&self.shapes).clear();
+        tracing::info!("writes go to both clusters from now on");
         Ok(())
     }
 
@@ -279,7 +293,12 @@ impl Mirror {
 
     /// Nothing is mirrored any more.
     fn end(&self) -> Result<(), String> {
-        self.change(|state| (state.phase, state.running) = (Phase::Ended, false))
+        self.change(|state| (state.phase, state.running) = (Phase::Ended, false))?;
+        tracing::info!(
+            answers = self.mode().answers.name(),
+            "the migration is finished; this side is the only one"
+        );
+        Ok(())
     }
 
     /// Something may differ, and nobody knows where.
@@ -333,6 +352,9 @@ impl Mirror {
             return known.clone();
         }
         let shape = Arc::new(written(text, key.0.as_deref(), &self.tables()));
+        if text.len() > SHAPE_TEXT_MAX {
+            return shape;
+        }
         let mut shapes = lock(&self.shapes);
         if shapes.len() >= SHAPES_MAX {
             shapes.clear();
@@ -377,8 +399,13 @@ impl Mirror {
         }
     }
 
+    /// Two looks have found other rows on each side: somebody has written past the front end, or something is wrong here. Either way
+    /// everything is compared again before one can cut over.
     fn differs(&self, statement: &str) {
         self.counters.different.add(1);
+        if let Err(error) = self.unverified() {
+            tracing::error!(%error, "that the two sides differ was not stored");
+        }
         let mut kept = lock(&self.differences);
         if kept.len() >= DIFFERENCES_KEPT {
             kept.pop_front();

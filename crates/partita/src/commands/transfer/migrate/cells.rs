@@ -70,6 +70,9 @@ pub struct Layout {
 /// Values of one time, by the place at which an UPDATE binds them.
 pub type Group = BTreeMap<usize, Vec<u8>>;
 
+/// A value of a row: its place, its element, its bytes, its time, whether it is a list.
+pub type Told = (usize, Option<Vec<u8>>, Vec<u8>, Option<Stamp>, bool);
+
 /// A row in the form in which it is written.
 pub struct Written {
     pub key: Vec<Vec<u8>>,
@@ -241,12 +244,7 @@ impl Layout {
 
     /// The values of a row one by one: where an UPDATE binds each, the element it is of a set or map (none for others), its bytes (of a
     /// map's entry those of the value), its time if the side can tell it, and whether it is a list.
-    #[allow(clippy::type_complexity)]
-    pub fn values(
-        &self,
-        cells: &[Option<&[u8]>],
-        types: &[DataType],
-    ) -> Result<Vec<(usize, Option<Vec<u8>>, Vec<u8>, Option<Stamp>, bool)>, String> {
+    pub fn values(&self, cells: &[Option<&[u8]>], types: &[DataType]) -> Result<Vec<Told>, String> {
         let mut found = Vec::new();
         for copied in &self.copied {
             let Some(value) = cells.get(copied.at).copied().flatten() else { continue };

@@ -11,7 +11,7 @@ mod schema;
 mod verify;
 
 use super::table::Table;
-use super::{Failure, Server, failed};
+use super::{Failure, Server, failed, tls};
 use clap::Args;
 use copy::Copying;
 use schema::Schema;
@@ -69,6 +69,12 @@ pub struct MigrateOptions {
     /// A file that holds the password of the role on the target
     #[arg(long, value_name = "FILE")]
     to_password_file: Option<PathBuf>,
+    /// Authorities (PEM) that sign the source's certificate; with it, the source is reached over TLS
+    #[arg(long, value_name = "FILE")]
+    tls_ca: Option<PathBuf>,
+    /// The same of the target
+    #[arg(long, value_name = "FILE")]
+    to_tls_ca: Option<PathBuf>,
     /// Connections to each side that work side by side
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
     connections: u16,
@@ -89,9 +95,11 @@ pub fn migrate(options: &MigrateOptions) -> Result<(), Failure> {
         return Err(Failure::Usage("say --from and --to".into()));
     };
     let to_password = options.to_password()?;
-    let source = Server::new(from_at, &options.user);
+    let (tls, to_tls) = (tls(options.tls_ca.as_ref()), tls(options.to_tls_ca.as_ref()));
+    let source = Server { tls: tls.as_ref(), ..Server::new(from_at, &options.user) };
     let user = options.to_user.as_deref().unwrap_or(&options.user);
-    let target = Server { password: to_password.as_deref(), ..Server::new(to_at, user) };
+    let target =
+        Server { password: to_password.as_deref(), tls: to_tls.as_ref(), ..Server::new(to_at, user) };
     let (mut from, mut to) = (source.connect()?, target.connect()?);
     let schema = Schema::read(&mut from, &options.keyspace)?;
     if !options.verify_only {

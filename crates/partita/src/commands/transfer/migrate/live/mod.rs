@@ -19,6 +19,7 @@ use front::{Front, Side};
 use pace::Pace;
 use record::{PARTS, Record};
 use serde_json::{Value, json};
+use server::config::ClusterTls;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -62,6 +63,12 @@ pub struct Logins {
     /// A file that holds the password of the role on the target [default: PARTITA_TO_PASSWORD, or PARTITA_PASSWORD]
     #[arg(long, value_name = "FILE")]
     to_password_file: Option<PathBuf>,
+    /// Authorities (PEM) that sign the source's certificate; with it, the source is reached over TLS
+    #[arg(long, value_name = "FILE")]
+    tls_ca: Option<PathBuf>,
+    /// The same of the target
+    #[arg(long, value_name = "FILE")]
+    to_tls_ca: Option<PathBuf>,
     /// Connections to each side that work side by side
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
     connections: u16,
@@ -145,19 +152,32 @@ pub fn live(command: &LiveCommand) -> Result<(), Failure> {
     }
 }
 
-impl Logins {
-    fn to_password(&self) -> Result<Option<String>, Failure> {
-        super::password_of(self.to_password_file.as_deref())
-    }
+/// What the sides are reached with besides their addresses.
+struct Means {
+    to_password: Option<String>,
+    tls: [Option<ClusterTls>; 2],
 }
 
-/// The two sides of a record.
-fn sides<'o>(record: &'o Record, to_password: Option<&'o str>) -> (Server<'o>, Server<'o>) {
-    let level = Consistency::LocalQuorum;
-    let source = Server { consistency: level, ..Server::new(&record.from, &record.user) };
-    let target =
-        Server { consistency: level, password: to_password, ..Server::new(&record.to, &record.to_user) };
-    (source, target)
+impl Means {
+    fn of(logins: &Logins) -> Result<Means, Failure> {
+        let tls = [&logins.tls_ca, &logins.to_tls_ca].map(|ca| super::tls(ca.as_ref()));
+        Ok(Means { to_password: super::password_of(logins.to_password_file.as_deref())?, tls })
+    }
+
+    /// The two sides of a record.
+    fn sides<'o>(&'o self, record: &'o Record) -> (Server<'o>, Server<'o>) {
+        let consistency = Consistency::LocalQuorum;
+        let [tls, to_tls] = &self.tls;
+        let source = Server { consistency, tls: tls.as_ref(), ..Server::new(&record.from, &record.user) };
+        let password = self.to_password.as_deref();
+        let target = Server {
+            consistency,
+            password,
+            tls: to_tls.as_ref(),
+            ..Server::new(&record.to, &record.to_user)
+        };
+        (source, target)
+    }
 }
 
 fn run(options: &RunOptions) -> Result<(), Failure> {
@@ -170,9 +190,8 @@ fn run(options: &RunOptions) -> Result<(), Failure> {
     };
     record.runs += 1;
     (record.since_millis, record.parts_before) = (now_millis(), record.parts_copied());
-    let password = options.logins.to_password()?;
-    let (known, to_password) = (record.clone(), password.as_deref());
-    let (source, target) = sides(&known, to_password);
+    let (known, means) = (record.clone(), Means::of(&options.logins)?);
+    let (source, target) = means.sides(&known);
     let (mut from, mut to) = (source.connect()?, target.connect()?);
     let schema = Schema::read(&mut from, &known.keyspaces)?;
     if record.tables.is_empty() {
@@ -402,8 +421,8 @@ fn with_work<T>(logins: &Logins, act: impl FnOnce(&Work<'_>) -> Result<T, Failur
     let record = Record::open(front.folder())?.ok_or_else(|| {
         Failure::Failed("no migration has begun here; partita migrate run begins one".into())
     })?;
-    let (known, password) = (record.clone(), logins.to_password()?);
-    let (source, target) = sides(&known, password.as_deref());
+    let (known, means) = (record.clone(), Means::of(logins)?);
+    let (source, target) = means.sides(&known);
     let mut from = source.connect().or_else(|_| target.connect())?;
     let tables: Result<Vec<Table>, Failure> =
         known.tables.iter().map(|name| Table::find(&mut from, name)).collect();

@@ -12,6 +12,13 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// Fewer writes in a look say nothing.
 const WRITES_MIN: u64 = 20;
 
+/// What was known at the last look: when it was, rows copied, and how long writes took.
+struct Seen {
+    at: Instant,
+    rows: u64,
+    micros: Vec<(u64, u64)>,
+}
+
 pub struct Pace {
     folder: PathBuf,
     /// Rows per second that the operator allows.
@@ -22,7 +29,7 @@ pub struct Pace {
     next: Mutex<Instant>,
     rows: AtomicU64,
     pub stopping: AtomicBool,
-    seen: Mutex<(Instant, u64, Vec<(u64, u64)>)>,
+    seen: Mutex<Seen>,
 }
 
 impl Pace {
@@ -35,7 +42,7 @@ impl Pace {
             next: Mutex::new(Instant::now()),
             rows: AtomicU64::new(0),
             stopping: AtomicBool::new(false),
-            seen: Mutex::new((Instant::now(), 0, Vec::new())),
+            seen: Mutex::new(Seen { at: Instant::now(), rows: 0, micros: Vec::new() }),
         }
     }
 
@@ -66,14 +73,13 @@ impl Pace {
     pub fn heard(&self, micros: &[(u64, u64)]) {
         let Some(limit) = self.p99 else { return };
         let mut seen = self.seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let (since, rows_before, before) = &*seen;
         let rows = self.rows.load(Ordering::Relaxed);
-        let Some(p99) = p99_since(before, micros) else { return };
+        let Some(p99) = p99_since(&seen.micros, micros) else { return };
         let went =
-            (rows.saturating_sub(*rows_before) as f64 / since.elapsed().as_secs_f64().max(0.001)) as u64;
+            (rows.saturating_sub(seen.rows) as f64 / seen.at.elapsed().as_secs_f64().max(0.001)) as u64;
         let now = self.rate.load(Ordering::Relaxed);
         self.rate.store(next_rate(now, went, p99 > limit, self.limit), Ordering::Relaxed);
-        *seen = (Instant::now(), rows, micros.to_vec());
+        *seen = Seen { at: Instant::now(), rows, micros: micros.to_vec() };
     }
 }
 
