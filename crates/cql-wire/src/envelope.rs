@@ -184,7 +184,13 @@ impl OpenEnvelope {
     /// Fills in the length. False if the body is too long for the field; the caller must then drop the envelope.
     #[must_use]
     pub(crate) fn finish(self, out: &mut [u8]) -> bool {
-        let body = out.len().saturating_sub(self.start + HEADER_BYTES);
+        self.finish_before(out, 0)
+    }
+
+    /// The same for a body that goes on elsewhere, for so many bytes.
+    #[must_use]
+    pub(crate) fn finish_before(self, out: &mut [u8], more: usize) -> bool {
+        let body = out.len().saturating_sub(self.start + HEADER_BYTES).saturating_add(more);
         let Ok(length) = i32::try_from(body) else { return false };
         patch_i32(out, self.start + HEADER_BYTES - 4, length);
         true

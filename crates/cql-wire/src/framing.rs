@@ -2,7 +2,7 @@
 
 use crate::compress::compress_body;
 use crate::envelope::{HEADER_BYTES, flags};
-use crate::segment::{envelope_bytes, put_segments};
+use crate::segment::{PAYLOAD_BYTES_MAX, envelope_bytes, put_pieces, put_segments};
 use crate::version::{Compression, Version};
 use crate::writer::patch_i32;
 
@@ -54,7 +54,26 @@ impl Framing {
             (false, Some(compression)) => put_compressed(envelopes, compression, out),
         }
     }
+
+    /// Appends a piece of an envelope that is too long for one segment. For connections that do not compress whole
+    /// envelopes; the first piece must hold the envelope's header.
+    pub fn frame_piece(self, piece: &[u8], out: &mut Vec<u8>) {
+        debug_assert!(!self.compresses_whole(), "a compressed envelope has no pieces");
+        match self.segments {
+            true => put_pieces(piece, self.compression.is_some(), out),
+            false => out.extend_from_slice(piece),
+        }
+    }
+
+    /// Whether an envelope has to be there as a whole to be framed.
+    #[must_use]
+    pub fn compresses_whole(self) -> bool {
+        !self.segments && self.compression.is_some()
+    }
 }
+
+/// The segments that a piece of a long envelope is cut into are this long: pieces should be multiples of it.
+pub const PIECE_BYTES: usize = PAYLOAD_BYTES_MAX;
 
 /// Compresses each body that is long enough and shrinks.
 fn put_compressed(mut envelopes: &[u8], compression: Compression, out: &mut Vec<u8>) {

@@ -38,7 +38,8 @@ pub use event::{
     ChangeKind, ChangeTarget, EVENT_STREAM, Event, EventKind, EventKinds, SchemaChange, StatusChange,
     TopologyChange,
 };
-pub use framing::Framing;
+pub use framing::{Framing, PIECE_BYTES};
+pub use inbound::Body;
 pub use opcode::Opcode;
 pub use reader::Reader;
 pub use refusal::Refusal;

@@ -103,9 +103,7 @@ pub(crate) fn put_segments(mut envelopes: &[u8], lz4: bool, out: &mut Vec<u8>) {
         let first = envelope_bytes(envelopes);
         if first > PAYLOAD_BYTES_MAX {
             let (large, rest) = envelopes.split_at(first);
-            for part in large.chunks(PAYLOAD_BYTES_MAX) {
-                put_segment(part, false, lz4, out);
-            }
+            put_pieces(large, lz4, out);
             envelopes = rest;
             continue;
         }
@@ -120,6 +118,13 @@ pub(crate) fn put_segments(mut envelopes: &[u8], lz4: bool, out: &mut Vec<u8>) {
         let (payload, rest) = envelopes.split_at(packed);
         put_segment(payload, true, lz4, out);
         envelopes = rest;
+    }
+}
+
+/// Appends a part of an envelope, or all of it, as segments that are not self-contained.
+pub(crate) fn put_pieces(part: &[u8], lz4: bool, out: &mut Vec<u8>) {
+    for payload in part.chunks(PAYLOAD_BYTES_MAX) {
+        put_segment(payload, false, lz4, out);
     }
 }
 

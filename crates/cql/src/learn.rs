@@ -1,4 +1,4 @@
-//! Access patterns learnt from a file: a schema and the statements of an application become declarations.
+//! Access patterns learnt from files: a schema and the statements of an application, or what a server logged of it, become declarations.
 //!
 //! Nothing is executed. Schema statements build a catalogue, others are bound against it; those of one shape are one pattern. What cannot be read
 //! or bound is told, and the rest is learnt all the same.
@@ -11,7 +11,7 @@ use crate::shape::Shaped;
 use cql_syntax::ast::Statement;
 use database::shape::Shape;
 use schema::{Catalogue, Change, Setting};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Statements of one shape that no pattern of the file declares.
 pub struct Learnt {
@@ -34,37 +34,156 @@ pub struct Lesson {
     pub problems: Vec<String>,
 }
 
+/// A statement that a server logged.
+pub struct Asked<'a> {
+    /// What names without a keyspace mean.
+    pub keyspace: Option<&'a str>,
+    pub text: &'a str,
+    pub at_millis: i64,
+}
+
+/// A peak is the most calls in so long, as for live statements.
+const WINDOW_MILLIS: i64 = 5_000;
+/// Texts of a log that are remembered, so that a prepared statement is bound once. Texts with values in them are all different.
+const KNOWN_MAX: usize = 100_000;
+/// Problems that are told; a log of days may have any number.
+const PROBLEMS_MAX: usize = 100;
+
 /// Learns from files that are read one behind the other.
 pub fn learn(texts: &[&str]) -> Lesson {
-    let mut lesson = Lesson { learnt: Vec::new(), declared: 0, problems: Vec::new() };
-    let mut catalogue = match crate::system::with_system_keyspaces(&Catalogue::empty()) {
-        Ok(catalogue) => catalogue,
-        Err(error) => {
-            lesson.problems.push(error.to_string());
-            return lesson;
-        }
-    };
-    let mut seen: Vec<(Shaped, usize)> = Vec::new();
-    for text in texts {
+    let mut learner = Learner::default();
+    texts.iter().for_each(|text| learner.read(text));
+    learner.finish()
+}
+
+/// Statements of one shape.
+struct Seen {
+    shaped: Shaped,
+    statements: usize,
+    /// Calls in each window of time, of those in a log.
+    windows: HashMap<i64, u64>,
+}
+
+/// Takes schemas, statements and logs, and makes a lesson of them.
+pub struct Learner {
+    catalogue: Catalogue,
+    seen: Vec<Seen>,
+    /// What texts of logs are: places in `seen`.
+    known: HashMap<(Option<String>, String), Vec<usize>>,
+    problems: Vec<String>,
+}
+
+impl Default for Learner {
+    fn default() -> Learner {
+        let (catalogue, problems) = match crate::system::with_system_keyspaces(&Catalogue::empty()) {
+            Ok(catalogue) => (catalogue, Vec::new()),
+            Err(error) => (Catalogue::empty(), vec![error.to_string()]),
+        };
+        Learner { catalogue, seen: Vec::new(), known: HashMap::new(), problems }
+    }
+}
+
+impl Learner {
+    /// Takes a file of a schema, statements, or both.
+    pub fn read(&mut self, text: &str) {
         let script = cql_syntax::parse_script(text);
         let mut keyspace: Option<String> = None;
-        lesson.problems.extend(script.errors.iter().map(|error| error.to_string()));
+        script.errors.iter().for_each(|error| self.problem(error.to_string()));
         for parsed in &script.statements {
             if let Statement::Use(name) = &parsed.statement {
                 keyspace = Some(name.as_str().to_string());
                 continue;
             }
             let own = text.get(parsed.span.range()).unwrap_or_default();
-            match take(&mut catalogue, keyspace.as_deref(), own, &parsed.statement) {
-                Ok(shapes) => shapes.into_iter().for_each(|shaped| count(&mut seen, shaped)),
-                Err(error) => {
-                    lesson.problems.push(format!("{error}: {}", own.lines().next().unwrap_or_default()))
+            match take(&mut self.catalogue, keyspace.as_deref(), own, &parsed.statement) {
+                Ok(shapes) => {
+                    let places = self.places(shapes);
+                    places.into_iter().for_each(|place| self.seen[place].statements += 1);
                 }
+                Err(error) => self.problem(format!("{error}: {}", own.lines().next().unwrap_or_default())),
             }
         }
     }
-    declare(&catalogue, seen, &mut lesson);
-    lesson
+
+    /// Takes a statement of a log. Those on system tables are the driver's, not the application's.
+    pub fn hear(&mut self, asked: &Asked<'_>) {
+        let key = (asked.keyspace.map(str::to_string), asked.text.to_string());
+        let places = match self.known.get(&key) {
+            Some(places) => places.clone(),
+            None => {
+                let places = self.understand(asked);
+                if self.known.len() < KNOWN_MAX {
+                    self.known.insert(key, places.clone());
+                }
+                places
+            }
+        };
+        let window = asked.at_millis.div_euclid(WINDOW_MILLIS);
+        for place in places {
+            let seen = &mut self.seen[place];
+            seen.statements += 1;
+            *seen.windows.entry(window).or_default() += 1;
+        }
+    }
+
+    fn understand(&mut self, asked: &Asked<'_>) -> Vec<usize> {
+        let first_line = asked.text.lines().next().unwrap_or_default();
+        let parsed = match cql_syntax::parse_statement(asked.text) {
+            Ok(parsed) => parsed,
+            Err(error) => {
+                self.problem(format!("{error}: {first_line}"));
+                return Vec::new();
+            }
+        };
+        match take(&mut self.catalogue, asked.keyspace, asked.text, &parsed.statement) {
+            Ok(mut shapes) => {
+                shapes.retain(|shaped| !shaped.shape.keyspace.starts_with("system"));
+                self.places(shapes)
+            }
+            // A log repeats the schema that a file had before it, and has logins and grants.
+            Err(_) if !is_rows(&parsed.statement) => Vec::new(),
+            Err(error) => {
+                self.problem(format!("{error}: {first_line}"));
+                Vec::new()
+            }
+        }
+    }
+
+    fn places(&mut self, shapes: Vec<Shaped>) -> Vec<usize> {
+        shapes.into_iter().map(|shaped| self.place(shaped)).collect()
+    }
+
+    fn place(&mut self, shaped: Shaped) -> usize {
+        let known = self.seen.iter().position(|seen| seen.shaped.shape == shaped.shape);
+        known.unwrap_or_else(|| {
+            self.seen.push(Seen { shaped, statements: 0, windows: HashMap::new() });
+            self.seen.len() - 1
+        })
+    }
+
+    fn problem(&mut self, problem: String) {
+        if self.problems.len() < PROBLEMS_MAX && !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+
+    pub fn finish(self) -> Lesson {
+        let mut lesson = Lesson { learnt: Vec::new(), declared: 0, problems: self.problems };
+        declare(&self.catalogue, self.seen, &mut lesson);
+        lesson
+    }
+}
+
+fn is_rows(statement: &Statement) -> bool {
+    matches!(
+        statement,
+        Statement::Select(_)
+            | Statement::Insert(_)
+            | Statement::Update(_)
+            | Statement::Delete(_)
+            | Statement::Batch(_)
+            | Statement::Transaction(_)
+    )
 }
 
 /// Changes the catalogue, or says what a statement of rows is.
@@ -75,16 +194,7 @@ fn take(
     statement: &Statement,
 ) -> Result<Vec<Shaped>, String> {
     let scope = Scope { catalogue, keyspace };
-    let is_rows = matches!(
-        statement,
-        Statement::Select(_)
-            | Statement::Insert(_)
-            | Statement::Update(_)
-            | Statement::Delete(_)
-            | Statement::Batch(_)
-            | Statement::Transaction(_)
-    );
-    if is_rows {
+    if is_rows(statement) {
         return Prepared::new(scope, text, 0)
             .map(|prepared| prepared.shapes)
             .map_err(|error| error.to_string());
@@ -122,14 +232,7 @@ fn setting() -> Setting {
     Setting { now_micros: 1, data_center: database::catalogue::DATA_CENTER.into() }
 }
 
-fn count(seen: &mut Vec<(Shaped, usize)>, shaped: Shaped) {
-    match seen.iter_mut().find(|(known, _)| known.shape == shaped.shape) {
-        Some((_, count)) => *count += 1,
-        None => seen.push((shaped, 1)),
-    }
-}
-
-fn declare(catalogue: &Catalogue, mut seen: Vec<(Shaped, usize)>, lesson: &mut Lesson) {
+fn declare(catalogue: &Catalogue, mut seen: Vec<Seen>, lesson: &mut Lesson) {
     let mut shapes: Vec<Shape> = Vec::new();
     let mut names: HashSet<(String, String)> = HashSet::new();
     for keyspace in catalogue.keyspaces.values() {
@@ -138,8 +241,9 @@ fn declare(catalogue: &Catalogue, mut seen: Vec<(Shaped, usize)>, lesson: &mut L
             names.insert((keyspace.name.to_string(), pattern.name.to_string()));
         }
     }
-    seen.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    for (shaped, statements) in seen {
+    seen.retain(|seen| seen.statements > 0);
+    seen.sort_by_key(|seen| std::cmp::Reverse(seen.statements));
+    for Seen { shaped, statements, windows } in seen {
         if shapes.iter().any(|pattern| shaped.shape.is_instance_of(pattern)) {
             lesson.declared += statements;
             continue;
@@ -148,7 +252,9 @@ fn declare(catalogue: &Catalogue, mut seen: Vec<(Shaped, usize)>, lesson: &mut L
         let numbered = (2..).map(|n| format!("{base}_{n}"));
         let free = |name: &String| names.insert((shaped.shape.keyspace.to_string(), name.clone()));
         let name = std::iter::once(base.clone()).chain(numbered).find(free).unwrap_or_default();
-        let declare = declaration(&shaped.shape, &name, &shaped.statement, "");
+        let peak = windows.values().max().map(|calls| calls.div_ceil(WINDOW_MILLIS as u64 / 1_000));
+        let numbers = peak.map(|rate| format!(" WITH peak_rate = {rate}")).unwrap_or_default();
+        let declare = declaration(&shaped.shape, &name, &shaped.statement, &numbers);
         let keyspace = shaped.shape.keyspace.to_string();
         lesson.learnt.push(Learnt { keyspace, declare, statements, class: shaped.class.bound() });
     }
@@ -197,6 +303,32 @@ mod tests {
         let declared: Vec<&str> = lesson.learnt.iter().map(|one| one.declare.as_str()).collect();
         let again = learn(&[SCHEMA, &declared.join("\n"), text]);
         assert_eq!((again.learnt.len(), again.declared), (0, 6));
+    }
+
+    #[test]
+    fn a_log_teaches_rates_and_leaves_out_what_is_not_the_application() {
+        let mut learner = Learner::default();
+        learner.read(SCHEMA);
+        let mut hear = |keyspace, text, at_millis| learner.hear(&Asked { keyspace, text, at_millis });
+        for n in 0..100 {
+            hear(Some("k"), "SELECT c FROM t WHERE a = ?", 10_000 + n);
+            hear(None, "SELECT c FROM k.t WHERE a = 3", 60_000 + n);
+        }
+        hear(Some("k"), "SELECT c FROM t WHERE a = ?", 90_000);
+        hear(Some("k"), "SELECT c FROM t WHERE a = 1 AND b = 2", 0);
+        hear(None, "SELECT * FROM system.local", 0);
+        hear(None, "USE k", 0);
+        hear(None, "CREATE TABLE k.t (a int PRIMARY KEY)", 0);
+        hear(None, "GRANT SELECT ON k.t TO somebody", 0);
+        hear(None, "SELECT * FROM k.absent", 0);
+        hear(None, "SELECT * FROM k.absent", 1);
+        let lesson = learner.finish();
+        let found: Vec<(usize, &str)> =
+            lesson.learnt.iter().map(|one| (one.statements, one.declare.as_str())).collect();
+        let declared =
+            "CREATE ACCESS PATTERN k.read_t_by_a AS SELECT * FROM k.t WHERE a = ? WITH peak_rate = 20;";
+        assert_eq!(found, [(201, declared)]);
+        assert_eq!((lesson.declared, lesson.problems.len()), (1, 1), "{:?}", lesson.problems);
     }
 
     /// Whatever form a statement has: the pattern that is written of it is one that it is an instance of.

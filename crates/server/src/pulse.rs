@@ -9,8 +9,9 @@ use std::rc::Rc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Between two beats. Longer turns than this are all seen, shorter ones when a beat falls into them.
-const PERIOD: Duration = Duration::from_millis(20);
+/// Between two beats of a thread that has little to do, and of one that works.
+const IDLE_PERIOD: Duration = Duration::from_millis(20);
+const BUSY_PERIOD: Duration = Duration::from_millis(2);
 
 /// Timers have milliseconds: less is not lateness.
 const GRAIN: Duration = Duration::from_millis(2);
@@ -18,15 +19,20 @@ const GRAIN: Duration = Duration::from_millis(2);
 /// Records the turns of others until the shard ends.
 pub async fn beat(shard: Rc<Shard>) {
     let mut used = thread_time();
+    let mut period = IDLE_PERIOD;
     loop {
-        let due = Instant::now() + PERIOD;
+        let due = Instant::now() + period;
         tokio::time::sleep_until(due).await;
         let late = Instant::now().saturating_duration_since(due);
         let before = std::mem::replace(&mut used, thread_time());
-        let held = late.min(used.saturating_sub(before));
+        let worked = used.saturating_sub(before);
+        // What was done in time is not a long turn. In a short period that hardly matters; of a long one, all of it may be.
+        let in_time = if period == IDLE_PERIOD { period } else { Duration::ZERO };
+        let held = late.min(worked.saturating_sub(in_time));
         if held > GRAIN {
             shard.metrics().held.record(held.as_micros() as u64);
         }
+        period = if worked > (period + late) / 4 { BUSY_PERIOD } else { IDLE_PERIOD };
     }
 }
 

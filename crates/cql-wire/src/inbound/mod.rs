@@ -4,6 +4,7 @@
 //! the two work buffers hold at most one body each, and no body is longer than the limit. Declared lengths are compared
 //! with the limit and otherwise only waited for.
 
+mod body;
 mod plain;
 mod received;
 mod segmented;
@@ -16,6 +17,7 @@ use crate::opcode::Opcode;
 use crate::refusal::Refusal;
 use crate::response::{ErrorKind, ErrorMessage};
 use crate::version::Version;
+pub use body::Body;
 use received::{RETAIN_BYTES_MAX, Received};
 use segmented::Segments;
 use std::ops::Range;
@@ -72,7 +74,7 @@ impl Inbound {
     pub(crate) fn buffer(&mut self) -> &mut Vec<u8> {
         let dropped = self.received.compact(self.segments.needs_received_from());
         self.segments.received_moved(dropped);
-        self.received.spare()
+        self.received.spare(self.body_bytes_max)
     }
 
     /// Changes the limit on bodies for the envelopes that follow.

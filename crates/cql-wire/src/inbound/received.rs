@@ -4,10 +4,13 @@
 const READ_BYTES_MIN: usize = 8 * 1024;
 /// Spare room while a long message arrives, so that it does not take thousands of reads.
 const READ_BYTES_LONG: usize = 64 * 1024;
+/// From here on the buffer of a long message grows by more than doubling: each growth copies what is there.
+pub(super) const GROWS_FASTER_BYTES: usize = 1 << 20;
+const GROWTH: usize = 4;
 /// An empty buffer larger than this is given back.
 pub(super) const RETAIN_BYTES_MAX: usize = 64 * 1024;
 
-/// Grows with what arrives (at most twice that, plus the spare room), never with what a header declares.
+/// Grows with what arrives (at most [`GROWTH`] times that, plus the spare room), never with what a header declares.
 #[derive(Debug, Default)]
 pub(super) struct Received {
     bytes: Vec<u8>,
@@ -24,13 +27,19 @@ impl Received {
         dropped
     }
 
-    /// The buffer with room for the next read.
-    pub(super) fn spare(&mut self) -> &mut Vec<u8> {
+    /// The buffer with room for the next read; no message is longer than `bytes_max`.
+    pub(super) fn spare(&mut self, bytes_max: usize) -> &mut Vec<u8> {
         if self.bytes.is_empty() && self.bytes.capacity() > RETAIN_BYTES_MAX {
             self.bytes = Vec::new();
         }
         let long = self.bytes.len() >= READ_BYTES_LONG;
-        self.bytes.reserve(if long { READ_BYTES_LONG } else { READ_BYTES_MIN });
+        let spare = if long { READ_BYTES_LONG } else { READ_BYTES_MIN };
+        let length = self.bytes.len();
+        if length >= GROWS_FASTER_BYTES && self.bytes.capacity() - length < spare {
+            let more = ((GROWTH - 1) * length).min(bytes_max.saturating_sub(length));
+            self.bytes.reserve_exact(more + spare);
+        }
+        self.bytes.reserve(spare);
         &mut self.bytes
     }
 
@@ -48,6 +57,15 @@ impl Received {
 
     pub(super) fn get(&self, range: std::ops::Range<usize>) -> &[u8] {
         self.bytes.get(range).unwrap_or_default()
+    }
+
+    /// The buffer, if everything in it has been consumed up to `end` and nothing follows.
+    pub(super) fn take(&mut self, end: usize) -> Option<Vec<u8>> {
+        if self.at != end || self.bytes.len() != end {
+            return None;
+        }
+        self.at = 0;
+        Some(std::mem::take(&mut self.bytes))
     }
 
     pub(super) fn capacity(&self) -> usize {

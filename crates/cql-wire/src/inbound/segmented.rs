@@ -1,6 +1,6 @@
 //! Envelopes in v5 segments: several in a self-contained segment, or one over several segments.
 
-use super::received::RETAIN_BYTES_MAX;
+use super::received::{GROWS_FASTER_BYTES, RETAIN_BYTES_MAX};
 use super::{Inbound, Located, Place, total_bytes};
 use crate::compress::decompress_payload;
 use crate::envelope::{HEADER_BYTES, Header};
@@ -52,6 +52,15 @@ impl Segments {
 
     pub(super) fn assembled(&self, range: Range<usize>) -> &[u8] {
         self.assembled.get(range).unwrap_or_default()
+    }
+
+    /// The buffer of the envelope that was handed out, if it ends there.
+    pub(super) fn take_delivered(&mut self, end: usize) -> Option<Vec<u8>> {
+        if !self.delivered || self.assembled.len() != end {
+            return None;
+        }
+        self.delivered = false;
+        Some(std::mem::take(&mut self.assembled))
     }
 
     fn drop_delivered(&mut self) {
@@ -180,6 +189,9 @@ impl Inbound {
             return Err(self.discard_split(header, left));
         }
         if left > 0 {
+            if so_far >= GROWS_FASTER_BYTES {
+                self.segments.assembled.reserve_exact(left);
+            }
             return Ok(None);
         }
         self.segments.delivered = true;

@@ -119,15 +119,25 @@ impl<'o> RowsWriter<'o> {
 
     /// Fills in the number of rows, and the paging state if there are more pages.
     pub fn finish(self, row_count: u32, paging_state: Option<&[u8]>) {
+        // What is too large has become an error.
+        let _fits = self.finish_before(row_count, paging_state, 0);
+    }
+
+    /// The same for an answer whose last rows, `more` bytes of them, the caller sends right behind this. `false`: they are
+    /// too many for an envelope; then this is an error, and nothing may follow.
+    #[must_use]
+    pub fn finish_before(self, row_count: u32, paging_state: Option<&[u8]>, more: usize) -> bool {
         patch_i32(self.out, self.count_at, i32::try_from(row_count).unwrap_or(i32::MAX));
         if let Some(state) = paging_state {
             patch_i32(self.out, self.flags_at, (self.flags | HAS_MORE_PAGES).cast_signed());
             insert_bytes(self.out, self.flags_at + 8, state);
         }
-        if !self.envelope.finish(self.out) {
+        let fits = self.envelope.finish_before(self.out, more);
+        if !fits {
             self.out.truncate(self.envelope.start());
             super::encode_too_large(self.out, self.version, self.stream);
         }
+        fits
     }
 
     /// Takes back everything written since `begin`, so that an error can be answered instead.

@@ -43,7 +43,7 @@ fn a_change_that_cannot_be_stored_is_not_seen() {
     let (version, before) = world.shared.load();
     let parsed = cql_syntax::parse_statement(CREATE).unwrap();
     let scope = crate::bind::Scope { catalogue: &before, keyspace: None };
-    let plan = crate::ddl::bind(scope, &parsed.statement).unwrap();
+    let plan = Arc::new(crate::ddl::bind(scope, &parsed.statement).unwrap());
     let error = block_on(crate::ddl::execute(&plan, &world.shared, &Full, 1)).unwrap_err();
     assert_eq!(error.to_string(), "the disk is full");
     assert_eq!(world.shared.load(), (version, before));
@@ -145,6 +145,8 @@ fn table_options_reach_the_store() {
         spill: None,
         mirror: None,
         groups: None,
+        later: Vec::new(),
+        pending: None,
     };
     assert_eq!(config, expected);
 }
@@ -195,7 +197,7 @@ fn changes_from_many_threads_all_arrive() {
                 let parsed = cql_syntax::parse_statement(&text).unwrap();
                 let (_, catalogue) = shared.load();
                 let scope = crate::bind::Scope { catalogue: &catalogue, keyspace: None };
-                let plan = crate::ddl::bind(scope, &parsed.statement).unwrap();
+                let plan = Arc::new(crate::ddl::bind(scope, &parsed.statement).unwrap());
                 runtime.block_on(crate::ddl::execute(&plan, &shared, &store, 1)).unwrap();
             }
         }
@@ -280,7 +282,7 @@ fn a_view_that_cannot_be_read_is_disabled_and_keeps_nobody_from_starting() {
         let again = Arc::new(open_catalogue(Some(&store.catalogue().unwrap()), 100).unwrap());
         assert!(again.load().1.table("k", "v").unwrap().view.as_ref().unwrap().disabled.is_some());
         let parsed = cql_syntax::parse_statement("DROP MATERIALIZED VIEW k.v").unwrap();
-        let plan = crate::ddl::bind(scope, &parsed.statement).unwrap();
+        let plan = Arc::new(crate::ddl::bind(scope, &parsed.statement).unwrap());
         block_on(crate::ddl::execute(&plan, &again, &store, 1)).unwrap();
         assert!(again.load().1.table("k", "v").is_none());
     }

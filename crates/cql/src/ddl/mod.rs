@@ -28,6 +28,7 @@ pub(crate) mod tests;
 mod totals_tests;
 mod view;
 
+pub(crate) use function::new_function;
 pub use mask::{MaskCall, parse_mask};
 pub(crate) use review::bind_fault;
 pub(crate) use table::new_table;
@@ -168,7 +169,7 @@ pub(crate) fn applied(
 /// Applies a plan: stored first, then visible. What it answers is in the outcome. A new index is also filled, so that whoever
 /// was answered can use it at once.
 pub async fn execute<S: Store>(
-    plan: &DdlPlan,
+    plan: &Arc<DdlPlan>,
     shared: &Arc<SharedCatalogue>,
     store: &S,
     now_micros: i64,

@@ -70,7 +70,7 @@ impl World {
             return Ok(DdlOutcome::default());
         }
         let plan = bind(scope, &parsed.statement)?;
-        block_on(execute(&plan, &self.shared, &self.store, self.now))
+        block_on(execute(&Arc::new(plan), &self.shared, &self.store, self.now))
     }
 
     /// The rows of a DESCRIBE as texts.
@@ -267,7 +267,7 @@ fn a_prepared_statement_means_the_same_on_every_execution() {
     let (_, catalogue) = world.shared.load();
     let parsed = cql_syntax::parse_statement("CREATE TABLE t (k int PRIMARY KEY, v later)").unwrap();
     let scope = Scope { catalogue: &catalogue, keyspace: Some("k") };
-    let plan = bind(scope, &parsed.statement).unwrap();
+    let plan = Arc::new(bind(scope, &parsed.statement).unwrap());
     let run = |world: &World| block_on(execute(&plan, &world.shared, &world.store, 5));
     assert_eq!(run(&world).unwrap_err().to_string(), "Unknown type k.later");
     world.ddl("CREATE TYPE k.later (a int)").unwrap();

@@ -10,6 +10,7 @@ pub mod keys;
 pub mod lsp;
 pub mod patterns;
 mod progress;
+mod query_log;
 pub mod review;
 pub mod serve;
 mod server_at;

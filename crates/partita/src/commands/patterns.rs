@@ -1,7 +1,7 @@
 //! `partita patterns`: what a running server is asked, or what a file asks, as access patterns to keep, review and hold it to.
 
-use super::Failure;
 use super::server_at::ServerAt;
+use super::{Failure, query_log};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -9,12 +9,14 @@ const HELP: &str = "\
 A review of an existing application in two commands, with its schema beside it:
   cqlsh -e 'DESCRIBE KEYSPACE app' > app.cql && partita patterns --keyspace app >> app.cql
   partita review app.cql
-Without a server: partita patterns schema.cql statements.cql";
+Without a server: partita patterns schema.cql statements.cql
+From the full query log of a Cassandra node: partita patterns schema.cql /var/log/cassandra/fql";
 
 #[derive(Args)]
 #[command(after_help = HELP)]
 pub struct PatternsOptions {
-    /// Files with a schema and statements, read one behind the other; no server is asked then
+    /// Files with a schema and statements, or the full query log of a Cassandra node (its folder, or .cq4 files), read one
+    /// behind the other; no server is asked then
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -71,13 +73,22 @@ pub fn run(options: &PatternsOptions) -> Result<(), Failure> {
 }
 
 fn from_files(options: &PatternsOptions) -> Result<(), Failure> {
-    let mut texts = Vec::with_capacity(options.files.len());
+    let mut learner = cql::learn::Learner::default();
     for path in &options.files {
-        let text = std::fs::read_to_string(path);
-        texts.push(text.map_err(|error| Failure::Failed(format!("{}: {error}", path.display())))?);
+        match query_log::files(path)? {
+            Some(logs) => {
+                for log in logs {
+                    query_log::read(&log, &mut |logged| hear(&mut learner, &logged))?;
+                }
+            }
+            None => {
+                let text = std::fs::read_to_string(path);
+                let text = text.map_err(|error| Failure::Failed(format!("{}: {error}", path.display())))?;
+                learner.read(&text);
+            }
+        }
     }
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let lesson = cql::learn::learn(&texts);
+    let lesson = learner.finish();
     lesson.problems.iter().for_each(|problem| eprintln!("left out: {problem}"));
     let mut shown = 0;
     for learnt in &lesson.learnt {
@@ -90,4 +101,14 @@ fn from_files(options: &PatternsOptions) -> Result<(), Failure> {
     }
     eprintln!("{shown} patterns; {} statements are declared already", lesson.declared);
     Ok(())
+}
+
+fn hear(learner: &mut cql::learn::Learner, logged: &query_log::Logged) {
+    for text in &logged.statements {
+        learner.hear(&cql::learn::Asked {
+            keyspace: logged.keyspace.as_deref(),
+            text,
+            at_millis: logged.at_millis,
+        });
+    }
 }

@@ -4,7 +4,7 @@ use super::access::{element, field, slice};
 use super::{Env, Evaluated, Expr, Node};
 use crate::error::QueryError;
 use crate::fault::{FunctionFault, NullIn, UnsetIn};
-use crate::function::{CallContext, Function};
+use crate::function::Function;
 use crate::values::Bound;
 use model::types::DataType;
 use model::value::{canonical, encode_elements, encode_fields, encode_map, encode_set, encode_vector};
@@ -30,8 +30,7 @@ impl Expr {
             Node::Call(function, args) => {
                 let args = evaluate_args(&function.name, args, env)?;
                 let args: Vec<Option<&[u8]>> = args.iter().map(|a| a.as_deref()).collect();
-                let context = CallContext { now_micros: env.now_micros, ids: env.ids };
-                let result = function.call(&args, &context)?;
+                let result = function.call(&args, &env.call_context())?;
                 check_result(function, result.as_deref())?;
                 owned(result)
             }
@@ -145,10 +144,38 @@ fn evaluate_args<'v>(
             Evaluated::Unset => {
                 return Err(UnsetIn::Argument { function: function.to_string() }.into());
             }
-            value => values.push(value.into_bytes()),
+            value => {
+                let value = value.into_bytes();
+                check_nested(arg, value.as_deref())?;
+                values.push(value);
+            }
         }
     }
     Ok(values)
+}
+
+/// Most bytes that the calls inside a call may give, all of them together: each copies what it takes, and nothing else has its
+/// turn meanwhile.
+const NESTED_BYTES_MAX: usize = 2 << 20;
+/// Nobody nests so many calls that results up to this add up to more.
+const NESTED_BYTES_FREE: usize = 32 << 10;
+
+fn check_nested(arg: &Expr, value: Option<&[u8]>) -> Result<(), QueryError> {
+    let bytes = value.map_or(0, <[u8]>::len);
+    if bytes <= NESTED_BYTES_FREE {
+        return Ok(());
+    }
+    let (mut steps, mut calls) = (0, 0);
+    arg.count(&mut steps, &mut calls);
+    // A column or a bound value is as long as it is.
+    if calls == 0 || bytes.saturating_mul(calls) <= NESTED_BYTES_MAX {
+        return Ok(());
+    }
+    let function = match &arg.node {
+        Node::Call(function, _) => format!("{}, inside another call,", function.name),
+        _ => "the calls inside another call".to_string(),
+    };
+    Err(FunctionFault::ResultTooLarge { function, bytes_max: NESTED_BYTES_MAX / calls }.into())
 }
 
 /// A part of a collection: a value, or `None` when it is unset; null is refused.

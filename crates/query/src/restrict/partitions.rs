@@ -185,10 +185,12 @@ fn combinations(
 ) -> Result<Vec<PartitionKey>, QueryError> {
     let mut alternatives = Vec::with_capacity(columns.len());
     let mut combinations = 1usize;
+    // Lists that are too long as they are written need not be evaluated.
+    let written = columns.iter().map(Terms::count).fold(1, usize::saturating_mul);
+    check_combinations(named.iter().map(|c| &*c.name), written)?;
     for (column, terms) in named.iter().zip(columns) {
-        let rows = terms.evaluate(&Receiver::new(&|_| column.name.to_string()), request, ids)?;
-        combinations = combinations.saturating_mul(rows.len());
-        let mut values: Vec<Cow<'_, [u8]>> = rows.into_iter().flatten().collect();
+        let mut values = terms.evaluate_single(&Receiver::new(&|_| column.name.to_string()), request, ids)?;
+        combinations = combinations.saturating_mul(values.len());
         if values.len() > 1 {
             values.sort_by(|a, b| compare(&column.data_type, a, b).then_with(|| a.cmp(b)));
             values.dedup();

@@ -114,6 +114,36 @@ impl Terms {
         }
     }
 
+    /// How many alternatives there are, as far as it can be told without evaluating them.
+    pub fn count(&self) -> usize {
+        match self {
+            Terms::List(items) => items.len(),
+            Terms::One(_) | Terms::ListValue { .. } => 1,
+        }
+    }
+
+    /// The values of all alternatives of one column, in a row.
+    pub fn evaluate_single<'v>(
+        &'v self,
+        receiver: &Receiver<'_>,
+        request: &Request<'v>,
+        ids: &dyn Ids,
+    ) -> Result<Vec<Cow<'v, [u8]>>, QueryError> {
+        let Terms::List(items) = self else {
+            return Ok(self.evaluate(receiver, request, ids)?.into_iter().flatten().collect());
+        };
+        let mut values = Vec::with_capacity(items.len());
+        for item in items {
+            match item {
+                Item::Parts(parts) if parts.len() == 1 && receiver.nulls == Nulls::Condition => {
+                    values.push(receiver.required(parts[0].evaluate(request, ids)?, 0)?);
+                }
+                item => values.extend(item.alternative(receiver, request, ids)?),
+            }
+        }
+        Ok(values)
+    }
+
     /// Evaluates every alternative.
     pub fn evaluate<'v>(
         &'v self,

@@ -6,19 +6,23 @@ use crate::fault::ReadFault;
 use crate::spec::put_value;
 use std::sync::Arc;
 
-/// Most bytes that one row of an answer may have. A column may be selected many times, so a short statement and one
-/// large value can make any size; a page can only end behind a row.
-pub(super) const ROW_BYTES_MAX: usize = 64 << 20;
+/// Most bytes that one row of an answer may have; a page can only end behind a row.
+const ROW_BYTES_MAX: usize = 64 << 20;
 
-/// Refuses a row that outgrows [`ROW_BYTES_MAX`] while it is being written.
+/// The same where columns are selected several times: a short statement and one large value can make any size, and nothing else
+/// has its turn while a row is written.
+const REPEATED_BYTES_MAX: usize = 8 << 20;
+
+/// Refuses a row that is too large while it is being written; it has so many values, made of so many columns.
 #[inline]
-pub(super) fn check_row(bytes: usize) -> Result<(), QueryError> {
-    if bytes <= ROW_BYTES_MAX { Ok(()) } else { Err(row_too_large()) }
+pub(super) fn check_row(bytes: usize, values: usize, columns: usize) -> Result<(), QueryError> {
+    if bytes <= REPEATED_BYTES_MAX { Ok(()) } else { check_large_row(bytes, values, columns) }
 }
 
 #[cold]
-fn row_too_large() -> QueryError {
-    ReadFault::RowTooLarge { bytes_max: ROW_BYTES_MAX }.into()
+fn check_large_row(bytes: usize, values: usize, columns: usize) -> Result<(), QueryError> {
+    let bytes_max = if values > columns { REPEATED_BYTES_MAX } else { ROW_BYTES_MAX };
+    if bytes <= bytes_max { Ok(()) } else { Err(ReadFault::RowTooLarge { bytes_max }.into()) }
 }
 
 #[derive(Clone, Debug)]
@@ -53,13 +57,13 @@ impl Output {
             Output::Slots(slots) => {
                 for slot in slots {
                     put_value(body, env.inputs.get(*slot).and_then(|v| v.as_deref()));
-                    check_row(body.len() - start)?;
+                    check_row(body.len() - start, slots.len(), env.inputs.len())?;
                 }
             }
             Output::Exprs(exprs) => {
                 for expr in exprs {
                     put_value(body, expr.evaluate_in(env)?.bytes());
-                    check_row(body.len() - start)?;
+                    check_row(body.len() - start, exprs.len(), env.inputs.len())?;
                 }
             }
             Output::Json(members) => {
@@ -83,7 +87,7 @@ fn json_object(members: &[(Arc<str>, Expr)], env: &Env<'_, '_>) -> Result<String
             Some(bytes) => model::json::put_json(&mut text, &expr.data_type, bytes),
             None => text.push_str("null"),
         }
-        check_row(text.len())?;
+        check_row(text.len(), members.len(), env.inputs.len())?;
     }
     text.push('}');
     Ok(text)

@@ -14,6 +14,9 @@ use schema::Table;
 use std::borrow::Cow;
 use store::assemble::assemble_cells;
 
+/// Rows from which on their length is known before they are copied.
+const LONG_BYTES: usize = 64 << 10;
+
 /// Where a value lies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Place {
@@ -204,6 +207,24 @@ impl Scratch {
         }
     }
 
+    /// Takes all inputs from where another plan wrote them, one behind the other as an answer has values.
+    pub fn put_inputs(&mut self, inputs: &[u8]) {
+        self.row_bytes.clear();
+        self.row_bytes.extend_from_slice(inputs);
+        let mut at = 0;
+        for place in &mut self.places {
+            let length =
+                inputs.get(at..).and_then(<[u8]>::first_chunk).map_or(-1, |head| i32::from_be_bytes(*head));
+            at += size_of::<i32>();
+            *place = match u32::try_from(length) {
+                Ok(len) => Place::Made { start: at as u32, len },
+                Err(_) => Place::Null,
+            };
+            at += usize::try_from(length).unwrap_or(0);
+        }
+        debug_assert_eq!(at, inputs.len(), "a row has as many values as the plan has inputs");
+    }
+
     /// The value in a slot; `row` is the body of the row at hand (empty for a static-only row).
     #[inline]
     pub fn value<'s>(&'s self, slot: usize, row: &'s [u8]) -> Option<&'s [u8]> {
@@ -220,10 +241,30 @@ impl Scratch {
     #[inline]
     pub fn put_row(&self, slots: &[usize], row: &[u8], body: &mut Vec<u8>) -> Result<(), QueryError> {
         let start = body.len();
+        if row.len() > LONG_BYTES {
+            return self.put_long_row(slots, row, body);
+        }
         for slot in slots {
             put_value(body, self.value(*slot, row));
-            check_row(body.len() - start)?;
+            if body.len() - start > LONG_BYTES {
+                body.truncate(start);
+                return self.put_long_row(slots, row, body);
+            }
         }
+        Ok(())
+    }
+
+    /// The same for a row that may be long: refused before anything is copied, or copied into room that was made once. Growing by
+    /// doubling would copy megabytes several times.
+    #[cold]
+    fn put_long_row(&self, slots: &[usize], row: &[u8], body: &mut Vec<u8>) -> Result<(), QueryError> {
+        let bytes = |slot: &usize| 4 + self.value(*slot, row).map_or(0, <[u8]>::len);
+        let bytes = slots.iter().map(bytes).fold(0, usize::saturating_add);
+        check_row(bytes, slots.len(), self.places.len())?;
+        if body.capacity() - body.len() < bytes {
+            body.reserve_exact(bytes);
+        }
+        slots.iter().for_each(|slot| put_value(body, self.value(*slot, row)));
         Ok(())
     }
 

@@ -4,6 +4,7 @@ use super::buckets;
 use super::build::{Builder, RowTargets, Targets};
 use super::cells::as_i64;
 use super::conditional;
+use super::execute::is_long;
 use super::json::Document;
 use super::plan::WritePlan;
 use super::room::Room;
@@ -25,6 +26,11 @@ pub enum BatchKind {
     Unlogged,
     Counter,
 }
+
+/// Statements whose writes are made before others have their turn: a millisecond or two.
+const STATEMENTS_PER_TURN: usize = 1_000;
+/// The same in bytes of what they write.
+const BYTES_PER_TURN: usize = 1 << 20;
 
 /// Batches up to this many partitions are searched one by one, which is cheaper than a map.
 const SEARCHED_MAX: usize = 16;
@@ -59,6 +65,121 @@ impl Merged {
                 self.mutations.push(mutation);
             }
         }
+    }
+}
+
+/// The mutations of a batch in the making: first the partitions of all statements are found, as Cassandra does, because it
+/// decides which of two errors is told; then the rows are written.
+struct Making<'m, S: Store> {
+    plan: &'m BatchPlan,
+    ctx: &'m Context<'m, S>,
+    values: &'m [Values<'m>],
+    /// The partitions of statements that span buckets.
+    looked_up: &'m [Vec<PartitionKey>],
+    /// The values of statements that are documents.
+    documents: Vec<Option<Vec<Bound<'m>>>>,
+    batch_timestamp: Option<i64>,
+    room: Room,
+    targets: Vec<Targets>,
+    /// Statements whose rows are written.
+    written: usize,
+    merged: Merged,
+}
+
+impl<'m, S: Store> Making<'m, S> {
+    fn begin(
+        plan: &'m BatchPlan,
+        ctx: &'m Context<'m, S>,
+        values: &'m [Values<'m>],
+        looked_up: &'m [Vec<PartitionKey>],
+        documents: &'m [Option<Document>],
+    ) -> Result<Making<'m, S>, QueryError> {
+        let batch_timestamp = match &plan.timestamp {
+            None => None,
+            Some(expr) => match expr.evaluate(&ctx.request, ctx.ids)? {
+                Evaluated::Value(bytes) => Some(as_i64(&bytes)?),
+                Evaluated::Null => return Err(NullIn::Timestamp.into()),
+                Evaluated::Unset => None,
+            },
+        };
+        let bound = plan.statements.iter().zip(documents).map(|(plan, d)| d.as_ref()?.bound_for(plan));
+        let count = plan.statements.len();
+        Ok(Making {
+            plan,
+            ctx,
+            values,
+            looked_up,
+            documents: bound.collect(),
+            batch_timestamp,
+            room: Room::new(&ctx.limits),
+            targets: Vec::with_capacity(count),
+            written: 0,
+            merged: Merged::with_capacity(count),
+        })
+    }
+
+    fn request(&'m self, place: usize) -> Request<'m> {
+        let own = self.values.get(place).copied().unwrap_or(self.ctx.request.values);
+        let values = self.documents.get(place).and_then(Option::as_ref).map_or(own, |bound| Values(bound));
+        Request { values, ..self.ctx.request }
+    }
+
+    fn builder<'r>(&'r self, request: &'r Request<'m>, place: usize) -> Builder<'m, 'r> {
+        Builder {
+            request,
+            ids: self.ctx.ids,
+            batch_timestamp: self.batch_timestamp,
+            conditional: false,
+            statement: place as u32,
+            room: &self.room,
+            partitions: None,
+        }
+    }
+
+    /// Finds the partitions of some statements; whether there are more to find.
+    fn find(&mut self) -> Result<bool, QueryError> {
+        let statements = &self.plan.statements;
+        let end = statements.len().min(self.targets.len() + STATEMENTS_PER_TURN);
+        for (place, plan) in statements.iter().enumerate().take(end).skip(self.targets.len()) {
+            let request = self.request(place);
+            let mut builder = self.builder(&request, place);
+            builder.partitions = self.looked_up.get(place).map(Vec::as_slice);
+            let targets = match plan.table.bucketing() {
+                // The bucket follows from the row, so both are found at once.
+                Some(_) => builder.targets(plan)?,
+                None => Targets {
+                    partitions: builder.partitions(plan)?,
+                    rows: RowTargets::None,
+                    further: Vec::new(),
+                },
+            };
+            self.targets.push(targets);
+        }
+        Ok(end < statements.len())
+    }
+
+    /// Writes the rows of some statements; whether there are more to write.
+    fn put(&mut self) -> Result<bool, QueryError> {
+        let (mut of_statement, mut bytes) = (Vec::with_capacity(1), 0);
+        let end = self.plan.statements.len().min(self.written + STATEMENTS_PER_TURN);
+        while self.written < end && bytes < BYTES_PER_TURN {
+            let place = self.written;
+            let Some(plan) = self.plan.statements.get(place) else { break };
+            let mut targets = std::mem::take(&mut self.targets[place]);
+            let request = self.request(place);
+            let builder = self.builder(&request, place);
+            if plan.table.bucketing().is_none() {
+                targets.rows = builder.rows(plan)?;
+            }
+            let stamp = builder.stamp(plan)?;
+            builder.put_mutations(plan, targets, &stamp, &mut of_statement)?;
+            for mutation in of_statement.drain(..).filter(|mutation: &Mutation| !mutation.is_empty()) {
+                bytes += mutation.encoded().len();
+                self.merged.add(mutation);
+            }
+            self.written += 1;
+        }
+        Ok(self.written < self.plan.statements.len())
     }
 }
 
@@ -123,7 +244,14 @@ impl BatchPlan {
                 looked_up.push(buckets::look_up(ctx, plan, &Request { values, ..ctx.request }).await?);
             }
         }
-        if let Some(commit) = self.commit_to(ctx, values, &looked_up)? {
+        let mutations = match self.statements.len() <= STATEMENTS_PER_TURN {
+            true => self.mutations(ctx, values, &looked_up)?,
+            false => self.mutations_in_turns(ctx, values, &looked_up).await?,
+        };
+        if let Some(commit) = self.commit_of(ctx, mutations)? {
+            if is_long(&commit) {
+                rt::turn::give_way().await;
+            }
             ctx.store.commit(commit).await?;
         }
         Ok(None)
@@ -140,16 +268,14 @@ impl BatchPlan {
         ctx: &Context<'_, S>,
         values: &[Values<'_>],
     ) -> Result<Option<Commit>, QueryError> {
-        self.commit_to(ctx, values, &[])
+        self.commit_of(ctx, self.mutations(ctx, values, &[])?)
     }
 
-    fn commit_to<S: Store>(
+    fn commit_of<S: Store>(
         &self,
         ctx: &Context<'_, S>,
-        values: &[Values<'_>],
-        looked_up: &[Vec<PartitionKey>],
+        mutations: Vec<Mutation>,
     ) -> Result<Option<Commit>, QueryError> {
-        let mutations = self.mutations(ctx, values, looked_up)?;
         self.check_size(ctx, &mutations)?;
         if ctx.store.is_crowded() {
             full::warn(ctx, &mutations, |mutation| {
@@ -168,52 +294,29 @@ impl BatchPlan {
         values: &[Values<'_>],
         looked_up: &[Vec<PartitionKey>],
     ) -> Result<Vec<Mutation>, QueryError> {
-        let batch_timestamp = match &self.timestamp {
-            None => None,
-            Some(expr) => match expr.evaluate(&ctx.request, ctx.ids)? {
-                Evaluated::Value(bytes) => Some(as_i64(&bytes)?),
-                Evaluated::Null => return Err(NullIn::Timestamp.into()),
-                Evaluated::Unset => None,
-            },
-        };
-        let room = Room::new(&ctx.limits);
         let documents = self.documents(ctx, values)?;
-        let bound: Vec<Option<Vec<Bound<'_>>>> =
-            self.statements.iter().zip(&documents).map(|(plan, d)| d.as_ref()?.bound_for(plan)).collect();
-        let request = |place: usize| {
-            let own = values.get(place).copied().unwrap_or(ctx.request.values);
-            let values = bound.get(place).and_then(Option::as_ref).map_or(own, |bound| Values(bound));
-            Request { values, ..ctx.request }
-        };
-        // The partitions of all statements first, as Cassandra does: it decides which of two errors is told.
-        let mut partitions: Vec<Targets> = Vec::with_capacity(self.statements.len());
-        for (place, plan) in self.statements.iter().enumerate() {
-            let request = request(place);
-            let mut builder = builder(ctx, &request, &room, batch_timestamp, place);
-            builder.partitions = looked_up.get(place).map(Vec::as_slice);
-            partitions.push(match plan.table.bucketing() {
-                // The bucket follows from the row, so both are found at once.
-                Some(_) => builder.targets(plan)?,
-                None => Targets {
-                    partitions: builder.partitions(plan)?,
-                    rows: RowTargets::None,
-                    further: Vec::new(),
-                },
-            });
+        let mut making = Making::begin(self, ctx, values, looked_up, &documents)?;
+        while making.find()? {}
+        while making.put()? {}
+        Ok(making.merged.mutations)
+    }
+
+    /// The same for many statements: others have their turns between.
+    async fn mutations_in_turns<S: Store>(
+        &self,
+        ctx: &Context<'_, S>,
+        values: &[Values<'_>],
+        looked_up: &[Vec<PartitionKey>],
+    ) -> Result<Vec<Mutation>, QueryError> {
+        let documents = self.documents(ctx, values)?;
+        let mut making = Making::begin(self, ctx, values, looked_up, &documents)?;
+        while making.find()? {
+            rt::turn::give_way().await;
         }
-        let mut merged = Merged::with_capacity(self.statements.len());
-        let mut of_statement = Vec::with_capacity(1);
-        for (place, (plan, mut targets)) in self.statements.iter().zip(partitions).enumerate() {
-            let request = request(place);
-            let builder = builder(ctx, &request, &room, batch_timestamp, place);
-            if plan.table.bucketing().is_none() {
-                targets.rows = builder.rows(plan)?;
-            }
-            let stamp = builder.stamp(plan)?;
-            builder.put_mutations(plan, targets, &stamp, &mut of_statement)?;
-            of_statement.drain(..).filter(|mutation| !mutation.is_empty()).for_each(|m| merged.add(m));
+        while making.put()? {
+            rt::turn::give_way().await;
         }
-        Ok(merged.mutations)
+        Ok(making.merged.mutations)
     }
 
     /// The JSON documents of the statements that have one; nothing when none has.
@@ -264,17 +367,6 @@ impl BatchPlan {
         }
         Ok(())
     }
-}
-
-fn builder<'a, 'r, S: Store>(
-    ctx: &'r Context<'_, S>,
-    request: &'r Request<'a>,
-    room: &'r Room,
-    batch_timestamp: Option<i64>,
-    place: usize,
-) -> Builder<'a, 'r> {
-    let statement = place as u32;
-    Builder { request, ids: ctx.ids, batch_timestamp, conditional: false, statement, room, partitions: None }
 }
 
 #[cfg(test)]

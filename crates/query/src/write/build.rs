@@ -24,6 +24,7 @@ const TTL_SECONDS_MAX: i32 = 20 * 365 * 24 * 60 * 60;
 const ROW_BYTES: usize = 256;
 
 /// Where one statement writes.
+#[derive(Default)]
 pub(super) struct Targets {
     pub partitions: Vec<PartitionKey>,
     pub rows: RowTargets,
@@ -31,8 +32,10 @@ pub(super) struct Targets {
     pub further: Vec<Targets>,
 }
 
+#[derive(Default)]
 pub(super) enum RowTargets {
     /// Only static columns, or a whole partition.
+    #[default]
     None,
     /// Full clustering keys.
     Rows(Vec<Vec<u8>>),

@@ -193,47 +193,70 @@ impl<'a> Drafter<'a, '_> {
         prepend: bool,
         out: &mut Drafts<'a>,
     ) -> Result<(), QueryError> {
+        match bytes {
+            Cow::Borrowed(bytes) => self.parts(assignment, bytes, prepend, Cow::Borrowed, out),
+            Cow::Owned(bytes) => {
+                self.parts(assignment, &bytes, prepend, |part| Cow::Owned(part.to_vec()), out)
+            }
+        }
+    }
+
+    /// The same; `keep` makes a part of the bytes last as long as the drafts.
+    fn parts<'b>(
+        &self,
+        assignment: &Assignment,
+        bytes: &'b [u8],
+        prepend: bool,
+        keep: impl Fn(&'b [u8]) -> Cow<'a, [u8]>,
+        out: &mut Drafts<'a>,
+    ) -> Result<(), QueryError> {
         let column = assignment.column;
-        let mut put = |path: Vec<u8>, value: Option<Vec<u8>>| {
-            let what = value.map_or(What::Tombstone, |v| What::Value(Cow::Owned(v)));
-            out.push(Draft { column, path: Some(Cow::Owned(path)), what });
+        // The first thing in a collection is how many elements it has; each takes four bytes at least.
+        let count = bytes.first_chunk().map_or(0, |count| i32::from_be_bytes(*count).max(0) as usize);
+        out.cells.reserve(count.min(bytes.len() / 4));
+        let mut put = |path: Vec<u8>, value: Cow<'a, [u8]>| {
+            out.push(Draft { column, path: Some(Cow::Owned(path)), what: What::Value(value) });
         };
         match &assignment.data_type {
             DataType::List { .. } => {
-                let mut parts: Vec<Vec<u8>> = Vec::new();
-                for part in elements(&bytes).map_err(malformed)? {
-                    parts.push(part.map_err(malformed)?.ok_or_else(null_inside)?.to_vec());
+                let mut parts: Vec<&[u8]> = Vec::new();
+                for part in elements(bytes).map_err(malformed)? {
+                    parts.push(part.map_err(malformed)?.ok_or_else(null_inside)?);
                 }
                 if prepend {
                     for part in parts.into_iter().rev() {
-                        put(mirrored(&self.ids.timeuuid()).to_vec(), Some(part));
+                        put(mirrored(&self.ids.timeuuid()).to_vec(), keep(part));
                     }
                 } else {
                     for part in parts {
-                        put(list_path(&self.ids.timeuuid()).to_vec(), Some(part));
+                        put(list_path(&self.ids.timeuuid()).to_vec(), keep(part));
                     }
                 }
             }
             DataType::Set { element, .. } => {
-                for part in elements(&bytes).map_err(malformed)? {
+                for part in elements(bytes).map_err(malformed)? {
                     let part = part.map_err(malformed)?.ok_or_else(null_inside)?;
                     let path = path_of(element, part)?;
                     let value = set_cell_value(element, &path, part);
-                    put(path, Some(value));
+                    put(path, Cow::Owned(value));
                 }
             }
             DataType::Map { key, .. } => {
-                for entry in map_entries(&bytes).map_err(malformed)? {
+                for entry in map_entries(bytes).map_err(malformed)? {
                     let (k, v) = entry.map_err(malformed)?;
                     let (k, v) = (k.ok_or_else(null_inside)?, v.ok_or_else(null_inside)?);
-                    put(path_of(key, k)?, Some(map_cell_value(key, k, v)));
+                    let value = match key.has_decimal() {
+                        true => Cow::Owned(map_cell_value(key, k, v)),
+                        false => keep(v),
+                    };
+                    put(path_of(key, k)?, value);
                 }
             }
             DataType::Udt(udt) => {
-                for (index, part) in fields(&bytes).take(udt.fields.len()).enumerate() {
+                for (index, part) in fields(bytes).take(udt.fields.len()).enumerate() {
                     // A replaced value has no older fields left, so a null field needs no tombstone.
                     if let Some(value) = part.map_err(malformed)? {
-                        put(field_path(index as u16).to_vec(), Some(value.to_vec()));
+                        put(field_path(index as u16).to_vec(), keep(value));
                     }
                 }
             }

@@ -14,7 +14,12 @@ use model::key::PartitionKey;
 use store::{Commit, Store};
 
 /// Commits above this give way before they are logged.
-const SHORT_BYTES: usize = 256 << 10;
+const SHORT_BYTES: usize = 128 << 10;
+
+/// Whether making a commit has taken a while, and logging it will as well.
+pub(super) fn is_long(commit: &Commit) -> bool {
+    commit.mutations.iter().map(|m| m.encoded().len()).sum::<usize>() > SHORT_BYTES
+}
 
 /// Executes the statement; conditional ones answer with a row whose first column is `[applied]`.
 pub async fn execute<S: Store>(ctx: &Context<'_, S>, plan: &WritePlan) -> Result<Option<Rows>, QueryError> {
@@ -52,8 +57,7 @@ async fn execute_with<S: Store>(ctx: &Context<'_, S>, plan: &WritePlan) -> Resul
         false => None,
     };
     if let Some(commit) = commit_to(ctx, plan, partitions.as_deref())? {
-        // Making it has taken a while, and so will logging it.
-        if commit.mutations.iter().map(|m| m.encoded().len()).sum::<usize>() > SHORT_BYTES {
+        if is_long(&commit) {
             rt::turn::give_way().await;
         }
         ctx.store.commit(commit).await?;

@@ -49,7 +49,12 @@ fn format(catalogue: &Catalogue) -> u32 {
         let plans = [t.bucketing(), t.rebucketing().and_then(|next| next.plan.as_ref())];
         plans.into_iter().flatten().any(|plan| plan.spill.is_some())
     };
-    if catalogue.tables().any(|table| !table.options.hold_tombstones.is_empty()) {
+    let paces_more = |table: &Table| {
+        let projection = table.view.as_ref().and_then(|view| view.projection.as_ref());
+        projection.is_some_and(|p| p.backfill.mb_per_second.is_some() || p.backfill.p99_millis.is_some())
+    };
+    let holds = |table: &Table| !table.options.hold_tombstones.is_empty();
+    if catalogue.tables().any(|table| table.later().is_some() || paces_more(table) || holds(table)) {
         FORMAT
     } else if catalogue.tables().any(|table| table.totals().is_some() || spills(table)) {
         FORMAT_WITH_TOTALS
@@ -188,8 +193,16 @@ fn view_entry(view: &View) -> ViewEntry {
         disabled: view.disabled.clone(),
         projection: view.projection.as_ref().map(|projection| ProjectionEntry {
             owner: projection.owner.clone(),
-            backfill_rows_per_second: projection.backfill_rows_per_second,
+            backfill_rows_per_second: projection.backfill.rows_per_second,
+            backfill_mb_per_second: projection.backfill.mb_per_second,
+            backfill_p99_ms: projection.backfill.p99_millis,
             wait: projection.wait,
+            later: projection.later.as_ref().map(|later| LaterEntry {
+                bound_ms: later.bound_millis,
+                on_lag: later.on_lag.word().to_string(),
+                pending: later.pending,
+                places: later.places,
+            }),
             totals: projection.totals.as_ref().map(|totals| TotalsEntry {
                 members: totals.members,
                 functions: totals.functions.iter().map(total_entry).collect(),

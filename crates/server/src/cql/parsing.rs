@@ -39,7 +39,11 @@ fn of_text(text: &str) -> usize {
     if text.len() <= TEXT_BYTES_FREE {
         return 0;
     }
-    let items = text.bytes().filter(|byte| matches!(byte, b',' | b'(' | b'[' | b'{')).count();
+    // Counted in small numbers, a piece at a time: texts of megabytes come this way.
+    let piece = |bytes: &[u8]| -> usize {
+        bytes.iter().map(|byte| u8::from(matches!(byte, b',' | b'(' | b'[' | b'{'))).sum::<u8>().into()
+    };
+    let items: usize = text.as_bytes().chunks(u8::MAX as usize).map(piece).sum();
     TEXT_COPIES.saturating_mul(text.len()).saturating_add(items.saturating_mul(ITEM_BYTES))
 }
 

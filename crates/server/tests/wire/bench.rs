@@ -155,7 +155,12 @@ impl Client {
     /// Connects and starts up; the connection is ready, or waits for credentials.
     pub fn with(bench: &Bench, version: Version, options: &[(&str, &str)]) -> Client {
         let protocol = Protocol::new(version);
-        let compression: Option<Compression> = None;
+        let compression =
+            options.iter().find(|(key, _)| *key == "COMPRESSION").map(|(_, name)| match *name {
+                "lz4" => Compression::Lz4,
+                "snappy" => Compression::Snappy,
+                other => panic!("no compression is called {other}"),
+            });
         let mut stream = bench.connect();
         let mut startup = StartupOptions::new();
         startup.set("CQL_VERSION", "3.0.0");

@@ -11,6 +11,7 @@ mod hostile;
 mod limits;
 mod live_tables;
 mod logins;
+mod long;
 mod partitions;
 mod patterns;
 mod prepared;

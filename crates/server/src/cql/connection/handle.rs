@@ -11,7 +11,7 @@ use cql::CqlError;
 use cql::prepared::Plan;
 use cql::session::{Answer, Response};
 use cql_wire::{
-    Batch, BatchQuery, BatchType, Consistency, Envelope, ErrorKind, ErrorMessage, Opcode, Protocol,
+    Batch, BatchQuery, BatchType, Body, Consistency, Envelope, ErrorKind, ErrorMessage, Opcode, Protocol,
     QueryParams, Request, Values as WireValues, WriteType, flags,
 };
 use query::write::{BatchKind, WritePlan};
@@ -43,7 +43,7 @@ pub struct Head {
 pub struct Owned {
     pub head: Head,
     pub opcode: Opcode,
-    pub body: Box<[u8]>,
+    pub body: Body,
 }
 
 impl Owned {
@@ -98,7 +98,7 @@ pub async fn run(shard: Rc<Shard>, peer: Rc<Peer>, request: Owned) {
         let ((operation, outcome), answer) = trace::answered_apart(&peer, work).await;
         trace.tell(&shard, operation, started.elapsed(), outcome.is_err());
         trace.finish(&shard, started.elapsed(), outcome.as_ref().err()).await;
-        peer.outbox.borrow_mut().extend_from_slice(&answer);
+        answer.leave(&peer);
         if let Err(failure) = outcome {
             reply::failure(&shard, &peer, head, failure, trace_id);
         }
@@ -145,7 +145,13 @@ async fn dispatch(
             let parsed = shard.parse(&session, params.keyspace, query).await;
             match parsed {
                 Ok(statement) => {
-                    execute(shard, peer, head, trace_id, &statement, &params, reply::Metadata::Full).await
+                    let metadata = reply::Metadata::Full;
+                    let done = execute(shard, peer, head, trace_id, &statement, &params, metadata).await;
+                    // What was made of a long text takes a while to give back, too.
+                    if query.len() > SHORT_BYTES {
+                        rt::turn::give_way().await;
+                    }
+                    done
                 }
                 Err(error) => {
                     let failure = Failure::Query(error, Attempt::read(params.consistency));
@@ -256,6 +262,8 @@ async fn read(
             drop(outcome);
             drop(room);
             room = answers.large(&peer.quota, bytes).await?;
+            // It has taken a while, and begins anew.
+            rt::turn::give_way().await;
             continue;
         }
         // Small answers need no room once they are there, as long as the outbox stays small.

@@ -11,6 +11,7 @@ mod at_once;
 mod auth;
 mod elsewhere;
 mod handle;
+mod long;
 mod reply;
 mod startup;
 mod trace;
@@ -22,6 +23,7 @@ pub use startup::offered;
 use self::at_once::{AtOnce, Begun};
 use self::elsewhere::Outgoing;
 use self::handle::{Head, Owned};
+use self::long::LongAnswers;
 use self::untimed::Untimed;
 use crate::accept::Place;
 use crate::cql::answers::{Quota, Room};
@@ -84,6 +86,8 @@ pub struct Peer {
     pub registered: Cell<EventKinds>,
     /// Plain envelopes of finished answers.
     pub outbox: RefCell<Vec<u8>>,
+    /// Finished answers that are too long for it.
+    pub long: LongAnswers,
     /// What it may hold for answers of reads, and what it holds for those in the outbox.
     pub quota: Quota,
     pub rooms: RefCell<Vec<Room>>,
@@ -185,6 +189,7 @@ impl Connection {
             session: RefCell::default(),
             registered: Cell::default(),
             outbox: RefCell::default(),
+            long: LongAnswers::default(),
             quota: Quota::default(),
             rooms: RefCell::default(),
             in_flight: Cell::new(0),
@@ -269,7 +274,7 @@ impl Connection {
                 }
                 looks = 0;
             }
-            if self.peer.outbox.borrow().len() >= WRITE_BYTES {
+            if self.peer.outbox.borrow().len() >= WRITE_BYTES || !self.peer.long.is_empty() {
                 started = Started::Some;
                 break;
             }
@@ -309,7 +314,7 @@ impl Connection {
                             }
                             AtOnce::Waits(future) => self.push(future),
                             AtOnce::NotYet => {
-                                let request = Owned { head, opcode, body: envelope.body.into() };
+                                let request = Owned { head, opcode, body: self.codec.take_body() };
                                 self.start(request);
                                 looks += LOOKS;
                             }
@@ -397,6 +402,7 @@ impl Connection {
     fn take_finished(&mut self) {
         let mut context = Context::from_waker(Waker::noop());
         while self.peer.outbox.borrow().len() < WRITE_BYTES
+            && self.peer.long.is_empty()
             && let Poll::Ready(Some(())) = self.pending.poll_next_unpin(&mut context)
         {}
         self.subscribe();
@@ -437,28 +443,26 @@ impl Connection {
 
     async fn flush(&mut self) -> std::io::Result<()> {
         self.frame();
-        if self.framed.is_empty() {
+        if self.framed.is_empty() && self.peer.long.is_empty() {
             return Ok(());
         }
         // The room of what is written now; answers that are finished meanwhile bring their own.
         let rooms = std::mem::take(&mut *self.peer.rooms.borrow_mut());
-        let (stream, framed, pending) = (&mut self.stream, &self.framed, &mut self.pending);
-        let write = tokio::time::timeout(WRITE_TIMEOUT, async {
-            stream.write_all(framed).await?;
-            stream.flush().await
-        });
-        let mut write = std::pin::pin!(write);
-        // A client that takes no answers must not hold up others: its requests under way have locks and room that others
-        // wait for, so they go on meanwhile. No new ones are started, so what they answer is bounded.
-        loop {
-            tokio::select! {
-                biased;
-                written = &mut write => break written??,
-                Some(()) = pending.next(), if !pending.is_empty() => {}
-            }
+        if !self.framed.is_empty() {
+            let (stream, framed) = (&mut self.stream, &self.framed);
+            let write = tokio::time::timeout(WRITE_TIMEOUT, async {
+                stream.write_all(framed).await?;
+                stream.flush().await
+            });
+            long::beside(&mut self.pending, write).await??;
+            self.shard.metrics().bytes_written.add(self.framed.len() as u64);
+            self.framed.clear();
         }
-        self.shard.metrics().bytes_written.add(self.framed.len() as u64);
-        self.framed.clear();
+        while let Some(answer) = self.peer.long.pop() {
+            let sending = answer.send(self.codec.framing(), &mut self.stream);
+            let sent = long::beside(&mut self.pending, sending).await?;
+            self.shard.metrics().bytes_written.add(sent);
+        }
         drop(rooms);
         // A page of megabytes should not stay allocated for a connection's lifetime.
         if self.framed.capacity() > 4 * WRITE_BYTES {

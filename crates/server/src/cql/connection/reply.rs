@@ -2,6 +2,7 @@
 
 use super::Peer;
 use super::handle::{Failure, Head};
+use super::long::{LONG_BYTES, Long};
 use crate::cql::errors::error_message;
 use crate::cql::statements::Statement;
 use crate::cql::wire_type::column_specs;
@@ -101,7 +102,8 @@ pub fn answer(
     answer: Answer,
     metadata: Metadata<'_>,
 ) {
-    match &answer.response {
+    let Answer { response, warnings } = answer;
+    match response {
         // A SELECT's columns are known since it was bound.
         Outcome::Rows(rows) if !statement.result.is_empty() => {
             let id = statement.prepared.result_id;
@@ -116,9 +118,9 @@ pub fn answer(
             let written = statement.written_result(head.protocol.version);
             let metadata =
                 RowsMetadata { columns: &statement.result, skip, changed_id, written: Some(&written) };
-            put_rows(peer, &reply(head, trace_id, &answer.warnings), metadata, rows);
+            put_rows(peer, &reply(head, trace_id, &warnings), metadata, rows);
         }
-        _ => unprepared_answer(shard, peer, head, trace_id, answer),
+        response => unprepared_answer(shard, peer, head, trace_id, Answer { response, warnings }),
     }
 }
 
@@ -128,7 +130,7 @@ pub fn unprepared_answer(shard: &Shard, peer: &Peer, head: Head, trace_id: Optio
     match answer.response {
         Outcome::Rows(rows) => {
             let columns = column_specs(&rows.columns);
-            put_rows(peer, &reply, RowsMetadata::full(&columns), &rows);
+            put_rows(peer, &reply, RowsMetadata::full(&columns), rows);
         }
         Outcome::Void => Response::Void.encode(&reply, &mut peer.outbox.borrow_mut()),
         Outcome::SetKeyspace(name) => {
@@ -162,11 +164,24 @@ fn tell_of_views(shard: &Shard, change: &cql_wire::SchemaChange) {
     }
 }
 
-fn put_rows(peer: &Peer, reply: &Reply<'_>, metadata: RowsMetadata<'_>, rows: &Rows) {
+fn put_rows(peer: &Peer, reply: &Reply<'_>, metadata: RowsMetadata<'_>, rows: Rows) {
+    if rows.body.len() > LONG_BYTES {
+        return put_long(peer, reply, metadata, rows);
+    }
     let mut outbox = peer.outbox.borrow_mut();
     let mut writer = RowsWriter::begin(&mut outbox, reply, metadata);
     writer.buffer().extend_from_slice(&rows.body);
     writer.finish(rows.count, rows.paging_state.as_deref());
+}
+
+/// Rows that are too many to be copied in one go.
+fn put_long(peer: &Peer, reply: &Reply<'_>, metadata: RowsMetadata<'_>, rows: Rows) {
+    let mut head = Vec::new();
+    let writer = RowsWriter::begin(&mut head, reply, metadata);
+    match writer.finish_before(rows.count, rows.paging_state.as_deref(), rows.body.len()) {
+        true => peer.long.put(Long { head, rows: rows.body }),
+        false => peer.outbox.borrow_mut().append(&mut head),
+    }
 }
 
 fn wire_change(change: SchemaChange) -> cql_wire::SchemaChange {

@@ -5,6 +5,7 @@
 
 use super::Peer;
 use super::handle::Failure;
+use super::long::Long;
 use crate::cql::traces::TEXT_BYTES_MAX;
 use crate::metrics::Operation;
 use crate::otlp::{self, Exemplar, Span};
@@ -149,14 +150,30 @@ fn described(shard: &Rc<Shard>, request: &Request<'_>) -> (&'static str, String)
     }
 }
 
+/// An answer that has yet to go to the outbox.
+#[derive(Default)]
+pub struct Apart {
+    short: Vec<u8>,
+    long: Vec<Long>,
+}
+
+impl Apart {
+    pub fn leave(self, peer: &Peer) {
+        peer.outbox.borrow_mut().extend_from_slice(&self.short);
+        peer.long.put_all(self.long);
+    }
+}
+
 /// Does `work` with an outbox of its own: its answer must not leave before the trace is written.
-pub async fn answered_apart<T>(peer: &Peer, work: impl Future<Output = T>) -> (T, Vec<u8>) {
+pub async fn answered_apart<T>(peer: &Peer, work: impl Future<Output = T>) -> (T, Apart) {
     let mut work = std::pin::pin!(work);
-    let mut answer = Vec::new();
+    let mut answer = Apart::default();
     std::future::poll_fn(move |context| {
-        std::mem::swap(&mut answer, &mut *peer.outbox.borrow_mut());
+        let others = peer.long.count();
+        std::mem::swap(&mut answer.short, &mut *peer.outbox.borrow_mut());
         let polled = work.as_mut().poll(context);
-        std::mem::swap(&mut answer, &mut *peer.outbox.borrow_mut());
+        std::mem::swap(&mut answer.short, &mut *peer.outbox.borrow_mut());
+        answer.long.extend(peer.long.take_after(others));
         polled.map(|outcome| (outcome, std::mem::take(&mut answer)))
     })
     .await
