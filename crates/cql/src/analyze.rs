@@ -4,6 +4,7 @@ use crate::CqlError;
 use crate::explain::{self, ExplainPlan};
 use crate::prepared::{Plan, Prepared};
 use crate::session::{Answer, Dialect, Response, Session};
+use model::types::quote_identifier;
 use query::Request;
 use rt::{Clock, SystemClock};
 use std::sync::Arc;
@@ -56,6 +57,16 @@ pub async fn execute<S: Store>(
         say("blocks read", work.blocks_read.to_string());
         say("bytes read", work.bytes.to_string());
         say("shards", account.shards().to_string());
+    }
+    for (name, work) in account.indexes() {
+        let mut told = format!("{}: {} entries read", quote_identifier(&name), work.entries);
+        if work.windows > 0 {
+            told.push_str(&format!("; led in {} of {} parts of the table", work.chosen, work.windows));
+        }
+        if work.given_up > 0 {
+            told.push_str(&format!("; in {} it had so many that every row was read", work.given_up));
+        }
+        say("index", told);
     }
     let store = i64::try_from(work.nanos / 1000).unwrap_or(i64::MAX);
     say("time: bind", millis(plan.bind_micros));

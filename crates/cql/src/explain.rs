@@ -9,7 +9,7 @@ use cql_syntax::ast::{Explain, Select, Statement};
 use database::shape::Class;
 use model::types::{DataType, quote_identifier};
 use query::restrict::{ClusteringRestriction, PartitionRestriction, Restrictions, Terms};
-use query::select::SelectPlan;
+use query::select::{IndexPath, SelectPlan};
 use query::spec::put_value;
 use query::write::{ConditionPlan, Keys, WritePlan};
 use query::{ColumnSpec, Rows};
@@ -82,6 +82,9 @@ impl ExplainPlan {
         self.say("class", select_class(&plan).word());
         self.say("partitions", read_partitions(&plan));
         self.say("path", read_path(&plan));
+        if let Some(choice) = choice(&plan) {
+            self.say("choice", choice);
+        }
         if !plan.filters.is_empty() {
             let columns: Vec<&str> = plan.filters.iter().map(|f| f.column.as_str()).collect();
             self.say("filter", format!("rows are read and then tested on {}", columns.join(", ")));
@@ -321,17 +324,53 @@ fn read_path(plan: &SelectPlan) -> String {
     };
     if let Some(index) = &plan.index {
         let rows = if index.whole_partitions { rows } else { "the rows".into() };
-        let entries =
-            if scans { "its entries for the value" } else { "its entries for the value and each key" };
-        return format!(
-            "index {}: {entries}, then {rows} they lead to, one read for each partition",
-            quote_identifier(&index.name)
-        );
+        return format!("{}, then {rows} they lead to, one read for each partition", entries(index, scans));
     }
     match scans {
         true => format!("scan: {rows} of every partition, in token order"),
         false => format!("key: {rows} of each partition"),
     }
+}
+
+/// What of the indexes is read.
+fn entries(index: &IndexPath, scans: bool) -> String {
+    let name = |index: &IndexPath| quote_identifier(&index.name).to_string();
+    let each = if scans { "" } else { " and each key" };
+    if !index.beside.is_empty() {
+        let names: Vec<String> = index.all().map(name).collect();
+        return format!("indexes {}: the places that their entries{each} have in common", names.join(", "));
+    }
+    match (index.is_range(), index.config.sorted && scans) {
+        (true, _) => format!(
+            "index {}: its entries in the range, sorted by token in each of {} slices of the ring",
+            name(index),
+            index.config.slices().count()
+        ),
+        (false, true) => format!(
+            "index {}: its entries for the value in each of {} slices of the ring",
+            name(index),
+            index.config.slices().count()
+        ),
+        (false, false) => format!("index {}: its entries for the value{each}", name(index)),
+    }
+}
+
+/// How it is decided which indexes lead, where that is known only when values are there.
+fn choice(plan: &SelectPlan) -> Option<String> {
+    let index = plan.index.as_ref()?;
+    let is_sorted = index.all().any(|index| index.config.sorted);
+    let parts = if is_sorted { "each slice of the ring" } else { "the table" };
+    if !index.beside.is_empty() {
+        return Some(format!(
+            "by counting at execution: in {parts} the entries of each index are read in turn (64, then 512, 4096, 32768 of each) until              one is at its end; it and those that ended with it lead, the others are only tested. EXPLAIN ANALYZE tells which did"
+        ));
+    }
+    index.is_range().then(|| {
+        format!(
+            "index {} is the only one that serves a relation; a slice of which the range has very many entries is read whole",
+            quote_identifier(&index.name)
+        )
+    })
 }
 
 fn clustering_columns(table: &Table, clustering: &ClusteringRestriction) -> String {
@@ -360,6 +399,11 @@ fn advice(plan: &SelectPlan) -> Option<String> {
     }
     if let Some(index) = &plan.index {
         let column = quote_identifier(&index.column);
+        if index.is_range() {
+            return Some(format!(
+                "every partition costs a read of its own: a table whose clustering key begins with {column} has a range together"
+            ));
+        }
         return Some(format!(
             "every partition costs a read of its own: a table with {column} in its partition key has the rows of a value \
              together"

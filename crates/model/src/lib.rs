@@ -14,6 +14,7 @@ pub mod merge;
 pub mod number;
 pub mod row;
 pub mod temporal;
+pub mod text;
 pub mod timeuuid;
 pub mod token;
 pub mod types;

@@ -127,6 +127,24 @@ pub struct Limits {
     pub batch_bytes_fail: usize,
     /// Longest clustering key and longest indexed value that may be written.
     pub key_bytes_max: usize,
+    pub index: IndexLimits,
+}
+
+/// How much of indexes is read to find out what is best followed.
+#[derive(Clone, Copy, Debug)]
+pub struct IndexLimits {
+    /// Entries of each of several indexes that are read at first; then eight times as many, three times.
+    pub turn: u64,
+    /// Entries of a range of values that are collected and sorted in one slice of the ring, at most; of which few rows are wanted, fewer.
+    pub range_entries: u64,
+    /// What places of one index may take in memory at a time.
+    pub places_bytes: usize,
+}
+
+impl Default for IndexLimits {
+    fn default() -> IndexLimits {
+        IndexLimits { turn: 64, range_entries: 256 << 10, places_bytes: 4 << 20 }
+    }
 }
 
 impl Limits {
@@ -146,6 +164,7 @@ impl Default for Limits {
             batch_bytes_warn: 5 << 10,
             batch_bytes_fail: 50 << 10,
             key_bytes_max: model::key::PARTITION_KEY_BYTES_MAX,
+            index: IndexLimits::default(),
         }
     }
 }

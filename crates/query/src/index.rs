@@ -8,7 +8,8 @@ use store::index::{IndexConfig, Source};
 /// How the store keeps an index in step; `None` when the column cannot be indexed that way, which DDL does not allow.
 pub fn config(table: &Table, index: &Index) -> Option<IndexConfig> {
     let column = table.column(&index.column)?;
-    Some(IndexConfig { table: TableId(index.id), source: source(table, column, index.part)? })
+    let source = source(table, column, index.part)?;
+    Some(IndexConfig { table: TableId(index.id), sorted: index.sorted, change: index.in_force(), source })
 }
 
 fn source(table: &Table, column: &Column, part: IndexPart) -> Option<Source> {

@@ -1,5 +1,6 @@
 //! A secondary index of a table.
 
+use model::text::TextChange;
 use model::types::DataType;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,6 +8,11 @@ use std::sync::Arc;
 /// Options that the server sets itself.
 pub(crate) const TARGET: &str = "target";
 pub(crate) const CLASS: &str = "class_name";
+
+/// Options of indexes on texts.
+pub(crate) const CASE_SENSITIVE: &str = "case_sensitive";
+pub(crate) const NORMALIZE: &str = "normalize";
+pub(crate) const ASCII: &str = "ascii";
 
 /// Which part of its column an index is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +69,10 @@ pub struct Index {
     pub kind: IndexKind,
     /// As `system_schema.indexes` shows them: `target`, for custom ones `class_name`, and what the user gave.
     pub options: BTreeMap<String, String>,
+    /// Its entries lie in the order of their values: ranges can be read from it. Those that were made before this was known are not.
+    pub sorted: bool,
+    /// Its entries are of texts as its options change them.
+    pub changed: bool,
     /// Every row is in it: reads may use it. Until then it is only written to.
     pub built: bool,
 }
@@ -94,10 +104,46 @@ impl Index {
         given.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
+    /// Whether it answers ranges of a column of this type, by Cassandra's rules; whether it can read them is another matter (`sorted`).
+    pub fn answers_ranges(&self, data_type: &DataType) -> bool {
+        self.part == IndexPart::Whole && self.is_storage_attached() && has_ranges(data_type)
+    }
+
+    /// What counts of the texts in its entries.
+    pub fn in_force(&self) -> TextChange {
+        if self.changed { self.text_change() } else { TextChange::default() }
+    }
+
+    /// What counts of texts by its options.
+    pub fn text_change(&self) -> TextChange {
+        let is = |option: &str, value: &str| {
+            self.options.get(option).is_some_and(|given| given.eq_ignore_ascii_case(value))
+        };
+        TextChange {
+            lower: is(CASE_SENSITIVE, "false"),
+            normal: is(NORMALIZE, "true"),
+            ascii: is(ASCII, "true"),
+        }
+    }
+
     /// Whether it is Cassandra's storage-attached kind, which answers ranges and several conditions too.
     pub fn is_storage_attached(&self) -> bool {
         self.class().is_some_and(is_storage_attached)
     }
+}
+
+/// Types of which a storage-attached index answers ranges.
+fn has_ranges(data_type: &DataType) -> bool {
+    !matches!(
+        data_type,
+        DataType::Ascii
+            | DataType::Text
+            | DataType::Boolean
+            | DataType::Uuid
+            | DataType::Vector { .. }
+            | DataType::Tuple(_)
+            | DataType::Udt(_)
+    ) && !data_type.is_collection()
 }
 
 /// Whether this class is the storage-attached index: by its full name, or by an alias in any case.

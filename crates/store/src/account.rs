@@ -3,8 +3,32 @@
 //! A read may carry an account; every shard that serves a part of it adds to the same one, so it is shared and atomic. Nothing
 //! is decided by it: EXPLAIN ANALYZE shows it, and access patterns are held against it.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What one index did for a statement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IndexWork {
+    pub entries: u64,
+    /// Parts of the table that it was tried for.
+    pub windows: u64,
+    /// Those that it led through.
+    pub chosen: u64,
+    /// Those of which it had so many entries that all rows were read instead.
+    pub given_up: u64,
+}
+
+impl IndexWork {
+    pub fn plus(&self, other: &IndexWork) -> IndexWork {
+        IndexWork {
+            entries: self.entries + other.entries,
+            windows: self.windows + other.windows,
+            chosen: self.chosen + other.chosen,
+            given_up: self.given_up + other.given_up,
+        }
+    }
+}
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -21,6 +45,8 @@ pub struct Account {
     is_timed: bool,
     /// A bit for each shard; shards beyond the 64th share bits.
     shards: AtomicU64,
+    /// By the name of the index.
+    indexes: Mutex<BTreeMap<String, IndexWork>>,
 }
 
 /// Work to add to an account, or its sum.
@@ -100,6 +126,18 @@ impl Account {
             blocks_read: self.blocks_read.load(Relaxed),
             nanos: self.nanos.load(Relaxed),
         }
+    }
+
+    pub fn add_index(&self, name: &str, work: &IndexWork) {
+        let mut indexes = self.indexes.lock().unwrap_or_else(PoisonError::into_inner);
+        let sum = indexes.entry(name.to_string()).or_default();
+        *sum = sum.plus(work);
+    }
+
+    /// What each index did, by name.
+    pub fn indexes(&self) -> Vec<(String, IndexWork)> {
+        let indexes = self.indexes.lock().unwrap_or_else(PoisonError::into_inner);
+        indexes.iter().map(|(name, work)| (name.clone(), *work)).collect()
     }
 
     /// How many shards took part.

@@ -29,7 +29,7 @@ pub mod spill;
 pub mod transaction;
 pub mod view;
 
-pub use account::{Account, Accounted, Work};
+pub use account::{Account, Accounted, IndexWork, Work};
 pub use buckets::BucketsConfig;
 pub use capability::{Decided, NoPrompt, Promises, Prompt};
 pub use commit::{CasOutcome, CheckedPartition, Commit, ConditionalCommit, CurrentRow, PartitionCheck};

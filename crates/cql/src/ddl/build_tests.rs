@@ -196,7 +196,7 @@ impl World {
         let (table, index) = catalogue.keyspace("k").unwrap().index(index).unwrap();
         let config = query::index::config(table, index).unwrap();
         let partitions = match partition {
-            Some(value) => Partitions::One(config.partition_of(value).unwrap()),
+            Some(value) => Partitions::One(config.partition(&config.form(value).unwrap(), b"").unwrap()),
             None => Partitions::all(),
         };
         let read = Read {

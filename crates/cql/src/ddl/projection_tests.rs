@@ -249,7 +249,7 @@ fn drift_of_an_index_is_found_and_mended() {
     let (_, catalogue) = world.dialect.shared.load();
     let (table, index) = catalogue.keyspace("k").unwrap().index("by_owner").unwrap();
     let config = query::index::config(table, index).unwrap();
-    let mut gone = Mutation::new(config.table, config.partition_of(b"bob").unwrap());
+    let mut gone = Mutation::new(config.table, config.partition(&config.form(b"bob").unwrap(), b"").unwrap());
     gone.delete_partition(Deletion { timestamp: super::build_tests::NOW, local_seconds: 1 });
     world.damage(gone);
     let leftover = world.candidates("by_owner", Some(b"ann"));

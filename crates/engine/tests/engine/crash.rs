@@ -92,7 +92,7 @@ fn first_tables() -> Vec<TableConfig> {
 /// An index on what rows of the first table hold, and a view by it.
 fn index_first(tables: &mut Vec<TableConfig>) {
     let source = Source::Cell { column: 1, data_type: DataType::Blob };
-    tables[0].indexes.push(IndexConfig { table: ENTRIES, source });
+    tables[0].indexes.push(IndexConfig { table: ENTRIES, sorted: true, change: Default::default(), source });
     // Behind the two that are always there, and before the one that comes and goes.
     tables.insert(2, TableConfig { gc_grace_seconds: 0, ..TableConfig::new(ENTRIES) });
     let column = |source| ViewColumn { source, data_type: DataType::Blob, descending: false };
@@ -272,7 +272,7 @@ async fn tell_projections<S: Store>(store: &S, tables: Option<&Vec<TableConfig>>
 /// The index leads to every row that has a value, and the view has exactly those.
 async fn check_projections(store: &EmbeddedStore, label: &str) {
     let source = Source::Cell { column: 1, data_type: DataType::Blob };
-    let index = IndexConfig { table: ENTRIES, source };
+    let index = IndexConfig { table: ENTRIES, sorted: true, change: Default::default(), source };
     if !store.tables().iter().any(|table| table.id == ENTRIES) {
         return;
     }
@@ -290,7 +290,7 @@ async fn check_projections(store: &EmbeddedStore, label: &str) {
     expected.sort();
     assert_eq!(view.keys.into_iter().zip(view.places).collect::<Vec<_>>(), expected, "{label}: the view");
     for (key, clustering, value) in values.rows {
-        let partition = index.partition_of(&value).unwrap();
+        let partition = index.partition_of(&value, &key).unwrap();
         let mut entries = Values::default();
         store
             .read(&read(ENTRIES, Partitions::One(partition), vec![Slice::all()]), &mut entries)

@@ -5,6 +5,9 @@ use crate::context::{Ids, Request};
 use crate::error::QueryError;
 use crate::expr::{Env, Expr, Node};
 use crate::restrict::{Nulls, Receiver, Terms};
+use model::text::TextChange;
+use model::types::DataType;
+use model::value::elements::{elements, map_entries};
 use std::borrow::Cow;
 use store::{Comparison, evaluate};
 
@@ -16,6 +19,8 @@ pub struct Filter {
     pub terms: Terms,
     /// The column in messages and in advice.
     pub column: String,
+    /// What counts of texts, where an index says so: of a value that is equal to one, and of an element that is contained.
+    pub change: TextChange,
 }
 
 /// A filter with its values.
@@ -53,6 +58,9 @@ impl BoundFilter<'_> {
                 None => return Ok(false),
             }
         }
+        if !self.filter.change.is_none() {
+            return Ok(self.passes_changed(&found));
+        }
         match self.filter.op {
             Comparison::Contains
             | Comparison::ContainsKey
@@ -66,6 +74,28 @@ impl BoundFilter<'_> {
                     types.zip(values).map(|(data_type, (have, want))| (data_type, &**have, &**want)),
                 )
             })),
+        }
+    }
+
+    /// The same where only a part of each text counts.
+    fn passes_changed(&self, found: &[Cow<'_, [u8]>]) -> bool {
+        let change = self.filter.change;
+        let (Some(subject), Some(whole)) = (self.filter.subjects.first(), found.first()) else {
+            return false;
+        };
+        let Some(wanted) = self.rows.first().and_then(|row| row.first()) else { return false };
+        let wanted = change.apply(wanted);
+        let alike = |value: Option<&[u8]>| value.is_some_and(|value| change.apply(value) == wanted);
+        match (self.filter.op, &subject.data_type) {
+            (Comparison::Contains | Comparison::ContainsKey, DataType::Map { .. }) => {
+                let keys = self.filter.op == Comparison::ContainsKey;
+                let part = |(key, value)| if keys { key } else { value };
+                map_entries(whole).is_ok_and(|mut all| all.any(|e| e.is_ok_and(|e| alike(part(e)))))
+            }
+            (Comparison::Contains, _) => {
+                elements(whole).is_ok_and(|mut all| all.any(|element| element.is_ok_and(alike)))
+            }
+            _ => alike(Some(whole)),
         }
     }
 

@@ -8,11 +8,11 @@ use crate::error::QueryError;
 use crate::expr::{Evaluated, Expr};
 use crate::fault::{KeyFault, NullIn, UnsetIn};
 use crate::index;
-use crate::restrict::{Nulls, Receiver, Terms};
-use model::key::PartitionKey;
+use crate::restrict::{Nulls, RangeBound, Receiver, Terms};
 use schema::{ColumnKind, Index, Table};
 use std::sync::Arc;
 use store::IndexConfig;
+use store::index::ValueRange;
 
 #[derive(Clone, Debug)]
 pub struct IndexPath {
@@ -22,6 +22,16 @@ pub struct IndexPath {
     pub lookup: Lookup,
     /// Its entries lead to whole partitions, not to rows: the column is static or of the partition key.
     pub whole_partitions: bool,
+    /// Indexes of further conditions, which lead to the same kind of places: what all lead to is looked at.
+    pub beside: Vec<IndexPath>,
+}
+
+/// What is looked up, with its values.
+#[derive(Clone, Debug)]
+pub enum Sought {
+    /// One value in comparable form.
+    Form(Vec<u8>),
+    Range(ValueRange),
 }
 
 /// Where the value comes from.
@@ -31,6 +41,8 @@ pub enum Lookup {
     Value { terms: Terms, at: usize },
     /// The entry of a map.
     Entry { key: Expr, terms: Terms },
+    /// Values between bounds; only of sorted entries.
+    Range { start: Option<RangeBound>, end: Option<RangeBound> },
 }
 
 impl IndexPath {
@@ -43,16 +55,26 @@ impl IndexPath {
             config: index::config(table, index)?,
             lookup,
             whole_partitions: matches!(column.kind, ColumnKind::Static | ColumnKind::PartitionKey),
+            beside: Vec::new(),
         })
     }
 
-    /// The partition of the index that leads to the rows. `None`: there are none.
-    pub(super) fn partition(
+    /// It and those beside it.
+    pub fn all(&self) -> impl Iterator<Item = &IndexPath> {
+        std::iter::once(self).chain(&self.beside)
+    }
+
+    pub fn is_range(&self) -> bool {
+        matches!(self.lookup, Lookup::Range { .. })
+    }
+
+    /// What leads to the rows. `None`: there are none.
+    pub(super) fn sought(
         &self,
         request: &Request<'_>,
         ids: &dyn Ids,
         bytes_max: usize,
-    ) -> Result<Option<PartitionKey>, QueryError> {
+    ) -> Result<Option<Sought>, QueryError> {
         let name = |_| self.column.to_string();
         let first = |terms: &Terms, at: usize, nulls| {
             let rows = terms.evaluate(&Receiver { name: &name, nulls }, request, ids)?;
@@ -65,14 +87,57 @@ impl IndexPath {
         match &self.lookup {
             Lookup::Value { terms, at } => {
                 let value = first(terms, *at, Nulls::Filter)?;
-                Ok(value.and_then(|value| self.config.partition_of(&value)))
+                Ok(value.and_then(|value| self.config.form(&value)).map(Sought::Form))
             }
             Lookup::Entry { key, terms } => {
                 let value = first(terms, 0, Nulls::MapEntry)?;
                 let key = map_key(key, &self.column, request, ids)?;
-                Ok(value.and_then(|value| self.config.partition_of_entry(&key, &value)))
+                let form = value.and_then(|value| self.config.form_of_entry(&key, &value));
+                Ok(form.map(Sought::Form))
+            }
+            Lookup::Range { start, end } => {
+                let start = self.bound(start.as_ref(), request, ids)?;
+                let end = self.bound(end.as_ref(), request, ids)?;
+                // Nothing is below null, and everything above it.
+                if end == Bound::Null {
+                    return Ok(None);
+                }
+                let (start, end) = (fitting_bound(start, bytes_max)?, fitting_bound(end, bytes_max)?);
+                Ok(Some(Sought::Range(ValueRange { start, end })))
             }
         }
+    }
+
+    fn bound(
+        &self,
+        bound: Option<&RangeBound>,
+        request: &Request<'_>,
+        ids: &dyn Ids,
+    ) -> Result<Bound, QueryError> {
+        let Some(bound) = bound else { return Ok(Bound::None) };
+        if bound.item.is_null(request, ids)? {
+            return Ok(Bound::Null);
+        }
+        let name = |_| self.column.to_string();
+        let row = bound.item.evaluate(&Receiver { name: &name, nulls: Nulls::Filter }, request, ids)?;
+        let form = row.first().and_then(|value| self.config.form(value));
+        Ok(form.map_or(Bound::None, |form| Bound::Form(form, bound.inclusive)))
+    }
+}
+
+/// One side of a range.
+#[derive(PartialEq)]
+enum Bound {
+    None,
+    Null,
+    Form(Vec<u8>, bool),
+}
+
+fn fitting_bound(bound: Bound, bytes_max: usize) -> Result<Option<(Vec<u8>, bool)>, QueryError> {
+    match bound {
+        Bound::Form(form, _) if form.len() > bytes_max => Err(KeyFault::SoughtTooLong.into()),
+        Bound::Form(form, inclusive) => Ok(Some((form, inclusive))),
+        Bound::None | Bound::Null => Ok(None),
     }
 }
 

@@ -21,13 +21,13 @@ mod output;
 mod paging;
 mod plan;
 mod scratch;
-mod through_index;
+mod through;
 mod turn;
 
 pub use aggregate::{Aggregate, AggregateKind, UserCall};
 pub use execute::execute;
 pub use filter::{BoundFilter, Filter};
-pub use index_path::{IndexPath, Lookup};
+pub use index_path::{IndexPath, Lookup, Sought};
 pub use input::{CellPart, CellPlace, Input, Source};
 pub use nearest::{Ann, Similarity};
 pub use output::Output;

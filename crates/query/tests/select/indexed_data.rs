@@ -47,13 +47,28 @@ fn column(id: u32, name: &str, data_type: DataType, kind: ColumnKind, position: 
     }
 }
 
+/// Entries of indexes with greater ids are sorted by their values.
+const UNSORTED_MAX: u32 = 10;
+
 fn index(id: u32, column: &str, part: IndexPart) -> Index {
     let kind = IndexKind::Composites;
     let name = format!("t_{column}_{id}").into();
-    Index { name, id, column: column.into(), part, kind, options: Default::default(), built: true }
+    let sorted = id > UNSORTED_MAX;
+    Index {
+        name,
+        id,
+        column: column.into(),
+        part,
+        kind,
+        options: Default::default(),
+        sorted,
+        changed: false,
+        built: true,
+    }
 }
 
-/// `((a, b), c, d DESC)`, a static, and regular columns of every shape; every column but `b` has an index.
+/// `((a, b), c, d DESC)`, a static, and regular columns of every shape; every column but `b` has an index, and those of one value
+/// a sorted one too.
 pub fn table() -> Arc<Table> {
     let int = DataType::Int;
     let mut descending = column(0, "d", int.clone(), ColumnKind::Clustering, 1);
@@ -91,6 +106,11 @@ pub fn table() -> Arc<Table> {
             index(8, "a", IndexPart::Whole),
             index(9, "c", IndexPart::Whole),
             index(10, "d", IndexPart::Whole),
+            index(11, "v", IndexPart::Whole),
+            index(12, "s", IndexPart::Whole),
+            index(13, "a", IndexPart::Whole),
+            index(14, "c", IndexPart::Whole),
+            index(15, "d", IndexPart::Whole),
         ],
         view: None,
         foreign: None,

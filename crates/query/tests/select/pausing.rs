@@ -158,6 +158,7 @@ fn plans() -> Vec<(&'static str, SelectPlan)> {
         op: Comparison::Greater,
         terms: Terms::one(int(31)),
         column: "v2".into(),
+        change: Default::default(),
     });
     filtered.static_rows = false;
     let count = Aggregate { kind: AggregateKind::CountRows, argument: None, user: None };

@@ -85,6 +85,7 @@ fn a_long_list_of_alternatives_gives_way() {
         op: Comparison::NotIn,
         terms: Terms::List((0..2000).map(value).collect()),
         column: "v2".into(),
+        change: Default::default(),
     });
     plan.static_rows = false;
     let (rows, turns) = run(&plan, &data(1));

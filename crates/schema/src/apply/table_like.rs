@@ -64,8 +64,16 @@ pub(super) fn create(
     if like.with_indexes {
         for index in &source.indexes {
             let name = free_name(into, &table, &index.name);
+            let column = source.column(&index.column);
+            let sorted = column.is_some_and(|column| index.answers_ranges(&column.data_type));
             // There are no rows that it could lack.
-            table.indexes.push(Index { name: name.into(), id: next_id, built: true, ..index.clone() });
+            table.indexes.push(Index {
+                name: name.into(),
+                id: next_id,
+                sorted,
+                built: true,
+                ..index.clone()
+            });
             next_id += 1;
         }
         table.indexes.sort_by(|a, b| a.name.cmp(&b.name));

@@ -211,6 +211,10 @@ pub(super) struct IndexEntry {
     pub part: PartEntry,
     pub kind: IndexKindEntry,
     pub options: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sorted: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub changed: bool,
     pub built: bool,
 }
 

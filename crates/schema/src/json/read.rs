@@ -356,6 +356,8 @@ fn index(entry: IndexEntry) -> Index {
             IndexKindEntry::Custom => IndexKind::Custom,
         },
         options: entry.options,
+        sorted: entry.sorted,
+        changed: entry.changed,
         built: entry.built,
     }
 }

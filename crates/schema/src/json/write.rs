@@ -49,12 +49,14 @@ fn format(catalogue: &Catalogue) -> u32 {
         let plans = [t.bucketing(), t.rebucketing().and_then(|next| next.plan.as_ref())];
         plans.into_iter().flatten().any(|plan| plan.spill.is_some())
     };
+    let sorts = |t: &Table| t.indexes.iter().any(|index| index.sorted || index.changed);
     let paces_more = |table: &Table| {
         let projection = table.view.as_ref().and_then(|view| view.projection.as_ref());
         projection.is_some_and(|p| p.backfill.mb_per_second.is_some() || p.backfill.p99_millis.is_some())
     };
     let holds = |table: &Table| !table.options.hold_tombstones.is_empty();
-    if catalogue.tables().any(|table| table.later().is_some() || paces_more(table) || holds(table)) {
+    let newest = |t: &Table| t.later().is_some() || paces_more(t) || holds(t) || sorts(t);
+    if catalogue.tables().any(|table| newest(table)) {
         FORMAT
     } else if catalogue.tables().any(|table| table.totals().is_some() || spills(table)) {
         FORMAT_WITH_TOTALS
@@ -278,6 +280,8 @@ fn index_entry(index: &Index) -> IndexEntry {
             IndexKind::Custom => IndexKindEntry::Custom,
         },
         options: index.options.clone(),
+        sorted: index.sorted,
+        changed: index.changed,
         built: index.built,
     }
 }

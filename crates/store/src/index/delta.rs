@@ -1,6 +1,6 @@
 //! From a mutation to the entries that it adds to its table's indexes, and those that it makes obsolete.
 
-use super::{IndexConfig, Source, partition, place};
+use super::{IndexConfig, Source, place};
 use crate::assemble::map_value_of;
 use crate::condition::RowPosition;
 use crate::mutation::Mutation;
@@ -110,9 +110,8 @@ struct Entry<'r> {
     partition: PartitionKey,
     clustering: Vec<u8>,
     timestamp: Timestamp,
-    /// Time to live and second of expiry.
-    life: Option<(u32, u32)>,
-    /// The cell it was made of; `None` when it stands for all of a row.
+    life: Life,
+    /// The cell it was made of; `None` when it stands for a row.
     cell: Option<(ColumnId, Option<&'r [u8]>)>,
 }
 
@@ -125,7 +124,7 @@ fn entries_of<'r>(
     found: &mut dyn FnMut(Entry<'r>),
 ) {
     let Some(column) = index.source.column() else {
-        return key_entry(index, key, clustering, row, found);
+        return key_entries(index, key, clustering, row, found);
     };
     for cell in row.cells().filter(|cell| cell.column == column) {
         let (value, life) = match cell.state {
@@ -133,9 +132,9 @@ fn entries_of<'r>(
             CellState::Expiring { value, ttl, expiry } => (value, Some((ttl, expiry))),
             CellState::Tombstone { .. } | CellState::ComplexDeletion { .. } => continue,
         };
-        let Some((bytes, path)) = form_of(&index.source, cell.path, value) else { continue };
-        let (Some(partition), Some(clustering)) = (partition(&bytes), place::entry(key, clustering, path))
-        else {
+        let Some((bytes, path)) = form_of(index, cell.path, value) else { continue };
+        let partition = index.partition(&bytes, key.prefix());
+        let (Some(partition), Some(clustering)) = (partition, place::entry(key, clustering, path)) else {
             continue;
         };
         let cell_id = Some((cell.column, cell.path));
@@ -144,13 +143,24 @@ fn entries_of<'r>(
 }
 
 /// The comparable form that a cell is found by, and what tells its entry from those of equal elements.
-fn form_of<'r>(source: &Source, path: Option<&'r [u8]>, value: &'r [u8]) -> Option<(Vec<u8>, &'r [u8])> {
+fn form_of<'r>(index: &IndexConfig, path: Option<&'r [u8]>, value: &'r [u8]) -> Option<(Vec<u8>, &'r [u8])> {
     let mut bytes = Vec::with_capacity(value.len() + 2);
-    let mut put = |data_type, value| comparable::encode(data_type, false, value, &mut bytes).ok();
-    match (source, path) {
+    let change = index.change;
+    let mut put = |data_type, value| match change.is_none() {
+        true => comparable::encode(data_type, false, value, &mut bytes).ok(),
+        false => comparable::encode(data_type, false, &change.apply(value), &mut bytes).ok(),
+    };
+    match (&index.source, path) {
         (Source::Cell { data_type, .. }, None) => put(data_type, value)?,
         // Paths of sets and maps are comparable already.
-        (Source::Path { .. }, Some(path)) => return Some((path.to_vec(), &[])),
+        (Source::Path { .. }, Some(path)) if change.is_none() => return Some((path.to_vec(), &[])),
+        // Several elements may be alike now: their paths tell their entries apart.
+        (Source::Path { data_type, .. }, Some(path)) => {
+            let mut element = Vec::new();
+            comparable::decode(data_type, false, path, &mut element).ok()?;
+            put(data_type, &element)?;
+            return Some((bytes, path));
+        }
         (Source::Value { data_type, map_key, .. }, Some(path)) => {
             put(data_type, map_key.as_ref().map_or(value, |key| map_value_of(key, path, value)))?;
             return Some((bytes, path));
@@ -164,9 +174,9 @@ fn form_of<'r>(source: &Source, path: Option<&'r [u8]>, value: &'r [u8]) -> Opti
     Some((bytes, &[]))
 }
 
-/// The entry of a row (or partition) in an index on a key column: as young as anything in the row. It never expires, because
-/// of two markers the younger one counts, and an older cell of the row may outlive it.
-fn key_entry<'r>(
+/// The entries of a row (or partition) in an index on a key column: one for what of the row never expires, and one for each moment at which
+/// some of it does. Each is as young as anything it stands for, and is gone with the last of it.
+fn key_entries<'r>(
     index: &IndexConfig,
     key: &PartitionKey,
     clustering: Option<&[u8]>,
@@ -182,15 +192,36 @@ fn key_entry<'r>(
         }
         _ => return,
     };
-    let holds = |cell: &Cell<'_>| matches!(cell.state, CellState::Live(_) | CellState::Expiring { .. });
-    let cells = row.cells().filter(holds).map(|cell| cell.timestamp);
-    let youngest = row.marker().map(|marker| marker.timestamp).into_iter().chain(cells).max();
-    let partition = bytes.and_then(|bytes| partition(&bytes));
-    if let (Some(timestamp), Some(partition), Some(clustering)) =
-        (youngest, partition, place::entry(key, place, &[]))
-    {
-        found(Entry { partition, clustering, timestamp, life: None, cell: None });
+    let Some(partition) = bytes.and_then(|bytes| index.partition(&bytes, key.prefix())) else { return };
+    for (life, timestamp) in lives(row) {
+        let expiry = life.map(|(_, expiry): (u32, u32)| expiry.to_be_bytes());
+        let path = expiry.as_ref().map_or(&[][..], |expiry| expiry);
+        if let Some(clustering) = place::entry(key, place, path) {
+            found(Entry { partition: partition.clone(), clustering, timestamp, life, cell: None });
+        }
     }
+}
+
+/// Time to live and second of expiry; `None` is for ever.
+type Life = Option<(u32, u32)>;
+
+/// How long the parts of a row live, each with the youngest timestamp of those that live so long.
+fn lives(row: RowView<'_>) -> Vec<(Life, Timestamp)> {
+    let marker = row.marker().map(|m| ((m.ttl > 0).then_some((m.ttl, m.expiry)), m.timestamp));
+    let cells = row.cells().filter_map(|cell| match cell.state {
+        CellState::Live(_) => Some((None, cell.timestamp)),
+        CellState::Expiring { ttl, expiry, .. } => Some((Some((ttl, expiry)), cell.timestamp)),
+        CellState::Tombstone { .. } | CellState::ComplexDeletion { .. } => None,
+    });
+    let mut lives: Vec<(Life, Timestamp)> = Vec::with_capacity(1);
+    for (life, timestamp) in marker.into_iter().chain(cells) {
+        let expiry = |life: Life| life.map(|(_, expiry)| expiry);
+        match lives.iter_mut().find(|(known, _)| expiry(*known) == expiry(life)) {
+            Some((_, youngest)) => *youngest = timestamp.max(*youngest),
+            None => lives.push((life, timestamp)),
+        }
+    }
+    lives
 }
 
 /// The comparable form (ascending) of the last of these columns of a clustering key.

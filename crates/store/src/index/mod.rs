@@ -1,7 +1,8 @@
 //! Secondary indexes as data: what a row is found by, and where the entries lie.
 //!
-//! An index is a table of its own that no dialect shows: one partition per indexed value, one row per place that has (or
-//! had) the value. Entries enter the log in the commit of their source, so no crash separates them.
+//! An index is a table of its own that no dialect shows: one partition per indexed value (per value and slice of the source where entries
+//! are sorted), one row per place that has (or had) the value. Entries enter the log in the commit of their source, so no crash
+//! separates them.
 //!
 //! Guarantees: whatever a source table shows, its indexes lead to (no row is ever missing). An index may lead to more:
 //! entries whose row has changed since, where nothing that was at hand told that they are dead. So whoever reads through an
@@ -13,24 +14,32 @@
 
 mod delta;
 mod place;
+mod sorted;
 #[cfg(test)]
 mod tests;
 
 pub use delta::{Needs, additions, delta, needs};
-pub use place::{Candidate, Place, candidate, partitions_slice};
+pub use place::{Candidate, Place, candidate, candidate_of, partitions_slice, place_of};
+pub use sorted::{ValueRange, slice_end};
 
 use crate::TableId;
 use model::comparable;
 use model::key::PartitionKey;
 use model::row::ColumnId;
+use model::text::TextChange;
 use model::token::murmur3_h1;
 use model::types::DataType;
+use std::borrow::Cow;
 
 /// One index of a table, as its store must know it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IndexConfig {
     /// Holds the entries.
     pub table: TableId,
+    /// Entries lie in the order of their values, so that ranges can be read.
+    pub sorted: bool,
+    /// What counts of its texts.
+    pub change: TextChange,
     pub source: Source,
 }
 
@@ -69,8 +78,8 @@ impl Source {
 }
 
 impl IndexConfig {
-    /// The partition that leads to the places with this value (in wire form). `None`: no row can have it.
-    pub fn partition_of(&self, value: &[u8]) -> Option<PartitionKey> {
+    /// The comparable form of a value in wire form. `None`: no row can have it.
+    pub fn form(&self, value: &[u8]) -> Option<Vec<u8>> {
         let data_type = match &self.source {
             Source::Cell { data_type, .. }
             | Source::Path { data_type, .. }
@@ -79,15 +88,28 @@ impl IndexConfig {
             Source::Clustering { columns } => &columns.last()?.0,
             Source::Entry { .. } => return None,
         };
-        partition(&comparable_of(data_type, value)?)
+        comparable_of(data_type, &self.change.apply(value))
     }
 
-    /// The partition that leads to the places whose map has this entry.
-    pub fn partition_of_entry(&self, map_key: &[u8], map_value: &[u8]) -> Option<PartitionKey> {
+    /// The comparable form of an entry of a map.
+    pub fn form_of_entry(&self, map_key: &[u8], map_value: &[u8]) -> Option<Vec<u8>> {
         let Source::Entry { key, value, .. } = &self.source else { return None };
         let mut bytes = comparable_of(key, map_key)?;
         bytes.extend(comparable_of(value, map_value)?);
-        partition(&bytes)
+        Some(bytes)
+    }
+
+    /// The partition that leads from a value in wire form to places beside `source`.
+    pub fn partition_of(&self, value: &[u8], source: &PartitionKey) -> Option<PartitionKey> {
+        self.partition(&self.form(value)?, source.prefix())
+    }
+
+    /// The partition that leads from a form to places in the slice of `source`, a storage key (of anything, if entries are not sorted).
+    pub fn partition(&self, form: &[u8], source: &[u8]) -> Option<PartitionKey> {
+        match self.sorted {
+            true => sorted::partition(form, source),
+            false => PartitionKey::of(&cut(form)),
+        }
     }
 }
 
@@ -97,12 +119,12 @@ fn comparable_of(data_type: &DataType, value: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The partition for a value in comparable form: equal values have equal forms.
-fn partition(comparable: &[u8]) -> Option<PartitionKey> {
-    if comparable.len() <= VALUE_BYTES_MAX {
-        return PartitionKey::of(comparable);
+/// What of a comparable form is kept: equal values have equal forms.
+fn cut(form: &[u8]) -> Cow<'_, [u8]> {
+    match form.get(..VALUE_BYTES_MAX) {
+        Some(first) if form.len() > VALUE_BYTES_MAX => {
+            Cow::Owned([first, &murmur3_h1(form).to_be_bytes()].concat())
+        }
+        _ => Cow::Borrowed(form),
     }
-    let mut cut = comparable.get(..VALUE_BYTES_MAX)?.to_vec();
-    cut.extend_from_slice(&murmur3_h1(comparable).to_be_bytes());
-    PartitionKey::of(&cut)
 }

@@ -25,10 +25,19 @@ pub struct Candidate {
 
 /// The place that an entry leads to; `None` when the bytes are not an entry's.
 pub fn candidate(entry: &[u8]) -> Option<Candidate> {
+    candidate_of(place_of(entry)?)
+}
+
+/// The place that an entry leads to, as a storage key of the source: its byte order is the order of the source.
+pub fn place_of(entry: &[u8]) -> Option<&[u8]> {
     let (&TAG, rest) = entry.split_first()? else { return None };
     let (rest, len) = rest.split_last_chunk::<2>()?;
-    let end = rest.len().checked_sub(usize::from(u16::from_be_bytes(*len)))?;
-    let (prefix, position) = split_prefix(rest.get(..end)?)?;
+    rest.get(..rest.len().checked_sub(usize::from(u16::from_be_bytes(*len)))?)
+}
+
+/// The same, taken apart.
+pub fn candidate_of(place: &[u8]) -> Option<Candidate> {
+    let (prefix, position) = split_prefix(place)?;
     let place = match position.split_first()? {
         (&KIND_STATIC, []) => Place::Partition,
         (&KIND_ROW, clustering) => Place::Row(clustering.to_vec()),

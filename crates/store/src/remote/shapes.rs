@@ -17,6 +17,7 @@ use crate::{Compaction, Compression, PartitionLimit, TableConfig, TableId};
 use model::comparison::Comparison;
 use model::constraint::{Constraint, Unsatisfied};
 use model::key::PartitionKey;
+use model::text::TextChange;
 use model::token::Token;
 use model::types::{DataType, UdtField, UdtType};
 use model::value::ValueError;
@@ -112,7 +113,8 @@ wire_struct! {
     Horizon { settled, given }
     FullPartition { table, key, bytes, rows, limit }
     PartitionLimit { bytes, rows, warn_bytes, warn_rows, refuse }
-    IndexConfig { table, source }
+    IndexConfig { table, sorted, change, source }
+    TextChange { lower, normal, ascii }
     BucketsConfig { record, hashed }
     ViewConfig { table, partition, clustering, columns, living, conditions, is_grouped }
     GroupsConfig { table, clustering, totals }

@@ -1,11 +1,12 @@
 //! Merged restrictions -> keys, slices and filters, by the rules of each statement.
 
-use super::indexes::{Filtered, Indexed, is_indexed_vector};
+use super::indexes::{Filtered, Indexed, change_of, is_indexed_vector};
 use super::merge::{Merged, Restriction};
 use super::relation::Test;
 use super::{Rules, StatementKind, Where};
 use crate::CqlError;
 use crate::bind::expr::RowScope;
+use model::text::TextChange;
 use query::restrict::{
     ClusteringRestriction, PartitionRestriction, RangeBound, Restrictions, Step, Terms, TupleRange,
 };
@@ -96,7 +97,11 @@ pub fn analyse(
     others.into_iter().for_each(|restriction| filter_all(restriction, row, &mut filters));
     for (column, part, test) in parts {
         let (op, terms) = filter_test(test);
-        filters.push(Filter { subjects: vec![part], op, terms, column: column.name.to_string() });
+        let column = column.name.to_string();
+        filters.push(Filter { subjects: vec![part], op, terms, column, change: TextChange::default() });
+    }
+    if is_select {
+        filters.iter_mut().for_each(|filter| filter.change = change_of(table, filter));
     }
     let restrictions = Restrictions { table: table.clone(), partitions, clustering };
     let indexed = indexed.filter(|_| uses_index);
@@ -303,6 +308,7 @@ fn filter_all(restriction: Restriction, row: &mut RowScope, filters: &mut Vec<Fi
             op,
             terms,
             column: columns.first().map_or(String::new(), |c| c.name.to_string()),
+            change: TextChange::default(),
         });
     };
     if let Some(terms) = among {

@@ -6,13 +6,17 @@
 
 use super::merge::{Merged, Restriction};
 use super::relation::Test;
+use model::text::TextChange;
 use model::types::DataType;
 use query::expr::{Expr, Node};
 use query::restrict::Terms;
-use query::select::{IndexPath, Lookup};
+use query::select::{Filter, IndexPath, Lookup};
 use schema::{Column, ColumnKind, Index, IndexPart, Table};
 use std::collections::BTreeMap;
 use store::Comparison;
+
+/// Indexes that are read beside the first one; a statement may have hundreds of conditions.
+const BESIDE_MAX: usize = 7;
 
 /// What a relation asks of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,31 +108,34 @@ impl<'t> Indexed<'t> {
         covers(&attached) || alone.into_iter().any(|group| covers(&group))
     }
 
-    /// The index to read through: of a regular column rather than of one that leads to more rows. With `named` partitions
-    /// only relations behind the first `bound` clustering columns count: those before are in the key anyway.
+    /// The index to read through: of a regular column rather than of one that leads to more rows, and with it those of further
+    /// conditions. With `named` partitions only relations behind the first `bound` clustering columns count: those before are in the
+    /// key anyway; and no ranges, of which the entries of a whole slice would be read.
     pub fn path(&self, named: Option<usize>) -> Option<IndexPath> {
         let bound = named.unwrap_or(0);
         let partition = self.partition.iter().filter(|_| named.is_none());
         let clustering = self.clustering.iter();
         let clustering = clustering.filter(|unit| unit.columns.first().is_some_and(|c| c.position >= bound));
-        let mut best: Option<(u32, IndexPath)> = None;
+        let mut paths: Vec<(u32, IndexPath)> = Vec::new();
         for unit in self.others.iter().chain(clustering).chain(partition) {
             for (ask, lookup) in &unit.asks {
                 let Some(lookup) = lookup else { continue };
                 for (at, column) in unit.columns.iter().enumerate() {
-                    let rank = rank(column, *ask);
-                    if best.as_ref().is_some_and(|(so_far, _)| *so_far <= rank) {
-                        continue;
-                    }
-                    let index = self.table.indexes.iter().find(|index| supports(index, column, *ask));
+                    let can_read = |index: &&Index| *ask != Ask::Range || (index.sorted && named.is_none());
+                    let mut indexes = self.table.indexes.iter().filter(can_read);
+                    let index = indexes.find(|index| supports(index, column, *ask));
                     let lookup = lookup_at(lookup, at);
-                    if let Some(path) = index.and_then(|index| IndexPath::new(self.table, index, lookup)) {
-                        best = Some((rank, path));
-                    }
+                    let path = index.and_then(|index| IndexPath::new(self.table, index, lookup));
+                    paths.extend(path.map(|path| (rank(column, *ask), path)));
                 }
             }
         }
-        best.map(|(_, path)| path)
+        paths.sort_by_key(|(rank, _)| *rank);
+        let mut paths = paths.into_iter().map(|(_, path)| path);
+        let mut first = paths.next()?;
+        first.beside = paths.filter(|path| path.whole_partitions == first.whole_partitions).collect();
+        first.beside.truncate(BESIDE_MAX);
+        Some(first)
     }
 
     fn is_supported(&self, unit: &Unit) -> bool {
@@ -181,7 +188,11 @@ fn unit(restriction: &Restriction) -> Unit {
         asks.push((Ask::Other, None));
     }
     if restriction.start.is_some() || restriction.end.is_some() {
-        asks.push((if restriction.columns.len() == 1 { Ask::Range } else { Ask::Other }, None));
+        let lookup = Lookup::Range { start: restriction.start.clone(), end: restriction.end.clone() };
+        asks.push(match restriction.columns.len() {
+            1 => (Ask::Range, Some(lookup)),
+            _ => (Ask::Other, None),
+        });
     }
     for (_, op, terms) in &restriction.others {
         asks.push((Ask::of(*op), Some(Lookup::Value { terms: terms.clone(), at: 0 })));
@@ -202,21 +213,28 @@ fn entry(part: &Expr, test: &Test) -> (Ask, Option<Lookup>) {
 fn lookup_at(lookup: &Lookup, at: usize) -> Lookup {
     match lookup {
         Lookup::Value { terms, .. } => Lookup::Value { terms: terms.clone(), at },
-        entry => entry.clone(),
+        other => other.clone(),
     }
 }
 
-/// Whether statements may rely on an index. One on changed text (without regard to case, say) finds other rows than those
-/// whose value is equal, which nothing here can do.
+/// Whether statements may rely on an index: it knows every row, and its entries are of what its options say.
 fn serves(index: &Index) -> bool {
-    let changes = |option: &str, by_default: bool| {
-        let value = index.options.get(option).map(|value| value.eq_ignore_ascii_case("true"));
-        value.is_some_and(|value| value != by_default)
+    index.built && (index.changed || index.text_change().is_none())
+}
+
+/// What counts of the texts that a filter compares: what counts for the index that serves it. It is the one that is read, if any is.
+pub fn change_of(table: &Table, filter: &Filter) -> TextChange {
+    let ask = match filter.op {
+        Comparison::Equal => Ask::Equal,
+        Comparison::In if filter.terms.is_equality() => Ask::Equal,
+        op => Ask::of(op),
     };
-    index.built
-        && !changes("case_sensitive", true)
-        && !changes("normalize", false)
-        && !changes("ascii", false)
+    let is_whole = matches!(filter.subjects.as_slice(), [subject] if matches!(subject.node, Node::Input(_)));
+    let Some(column) = table.column(&filter.column).filter(|_| is_whole) else {
+        return TextChange::default();
+    };
+    let index = table.indexes.iter().find(|index| supports(index, column, ask));
+    index.map_or(TextChange::default(), Index::in_force)
 }
 
 fn supports(index: &Index, column: &Column, ask: Ask) -> bool {
@@ -227,7 +245,7 @@ fn supports(index: &Index, column: &Column, ask: Ask) -> bool {
         (IndexPart::Whole | IndexPart::Full, Ask::Equal) => {
             !matches!(column.data_type, DataType::Vector { .. })
         }
-        (IndexPart::Whole, Ask::Range) => index.is_storage_attached() && has_ranges(&column.data_type),
+        (IndexPart::Whole, Ask::Range) => index.answers_ranges(&column.data_type),
         (IndexPart::Values, Ask::Contains)
         | (IndexPart::Keys, Ask::ContainsKey)
         | (IndexPart::Entries, Ask::Entry) => true,
@@ -235,27 +253,15 @@ fn supports(index: &Index, column: &Column, ask: Ask) -> bool {
     }
 }
 
-/// Types of which a storage-attached index answers ranges.
-fn has_ranges(data_type: &DataType) -> bool {
-    !matches!(
-        data_type,
-        DataType::Ascii
-            | DataType::Text
-            | DataType::Boolean
-            | DataType::Uuid
-            | DataType::Vector { .. }
-            | DataType::Tuple(_)
-            | DataType::Udt(_)
-    ) && !data_type.is_collection()
-}
-
 /// Lower is better: fewer rows are looked at in vain.
 fn rank(column: &Column, ask: Ask) -> u32 {
     match column.kind {
         ColumnKind::Regular if ask == Ask::Equal => 0,
-        ColumnKind::Regular => 1,
-        ColumnKind::Clustering => 2,
-        ColumnKind::Static => 3,
-        ColumnKind::PartitionKey => 4,
+        ColumnKind::Regular if ask != Ask::Range => 1,
+        ColumnKind::Clustering if ask != Ask::Range => 2,
+        ColumnKind::Regular => 3,
+        ColumnKind::Clustering => 4,
+        ColumnKind::Static => 5,
+        ColumnKind::PartitionKey => 6,
     }
 }

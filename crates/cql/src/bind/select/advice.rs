@@ -5,7 +5,7 @@ use cql_syntax::ast::{Relation, RelationOp, Select, Subject};
 use model::types::{DataType, quote_identifier};
 use query::restrict::PartitionRestriction;
 use query::select::IndexPath;
-use schema::{Column, ColumnKind, Table};
+use schema::{Column, ColumnKind, Index, Table};
 use store::index::Source;
 
 /// Longer names of tables are refused.
@@ -28,9 +28,7 @@ pub fn filtering(table: &Table, select: &Select, clause: &Where, allow_filtering
         select.relations.iter().filter(|r| is_filter(table, clause, r)).collect();
     let served = clause.uses_index && !clause.needs_filtering;
     if let Some(path) = &clause.index {
-        if let Some(at) = filters.iter().position(|relation| is_served(path, table, relation)) {
-            filters.remove(at);
-        }
+        filters.retain(|relation| !path.all().any(|path| is_served(path, table, relation)));
         if filters.is_empty() || served {
             return Vec::new();
         }
@@ -39,10 +37,13 @@ pub fn filtering(table: &Table, select: &Select, clause: &Where, allow_filtering
     }
     let scope = scope(table, clause);
     let filters: Vec<String> = filters.into_iter().map(relation_text).collect();
-    // Storage-attached indexes of Cassandra serve more than equalities; here only those are looked up.
-    let (what, why) = match served && !allow_filtering {
-        true => ("SAI", ": an index here leads to equal values alone"),
-        false => ("ALLOW FILTERING", ""),
+    let what = if served && !allow_filtering { "SAI" } else { "ALLOW FILTERING" };
+    let why = match unsorted(table, select).filter(|_| scans && served && !allow_filtering) {
+        Some(index) => format!(
+            ": index {} was made by an earlier release and leads to equal values alone; made anew, it serves ranges",
+            quote_identifier(index)
+        ),
+        None => String::new(),
     };
     let mut text = format!(
         "{what}: this query {scope} and returns only rows where {}{why}; its cost grows with the data \
@@ -54,6 +55,24 @@ pub fn filtering(table: &Table, select: &Select, clause: &Where, allow_filtering
         text.push_str(&ddl);
     }
     vec![text]
+}
+
+/// An index that could answer a range of the statement, had it been made by this release.
+fn unsorted<'t>(table: &'t Table, select: &Select) -> Option<&'t str> {
+    let ranges = select.relations.iter().filter(|relation| is_range(relation.op));
+    let mut names = ranges.filter_map(|relation| match &relation.subject {
+        Subject::Column(name) => Some(name.as_str()),
+        _ => None,
+    });
+    names.find_map(|name| {
+        let column = table.column(name)?;
+        let could = |index: &&Index| *index.column == *name && index.answers_ranges(&column.data_type);
+        table.indexes.iter().filter(could).find(|index| !index.sorted).map(|index| &*index.name)
+    })
+}
+
+fn is_range(op: RelationOp) -> bool {
+    op.is_slice() || op == RelationOp::Between
 }
 
 /// What is read.
@@ -72,7 +91,12 @@ fn scope(table: &Table, clause: &Where) -> String {
         None => format!("reads {partitions}"),
         Some(path) => {
             let what = if path.whole_partitions { "partitions" } else { "rows" };
-            format!("reads the {what} of {name} that index {} leads to{among}", quote_identifier(&path.name))
+            let names: Vec<String> =
+                path.all().map(|path| quote_identifier(&path.name).to_string()).collect();
+            match names.as_slice() {
+                [only] => format!("reads the {what} of {name} that index {only} leads to{among}"),
+                _ => format!("reads the {what} of {name} that indexes {} lead to{among}", names.join(", ")),
+            }
         }
     }
 }
@@ -95,6 +119,9 @@ fn is_served(path: &IndexPath, table: &Table, relation: &Relation) -> bool {
         Source::Path { .. } | Source::Value { .. } => RelationOp::Contains,
         Source::Cell { .. } | Source::Clustering { .. } | Source::Partition { .. } => RelationOp::Eq,
     };
+    if path.is_range() {
+        return *path.column == *name.as_str() && !element && is_range(relation.op);
+    }
     let asked = if relation.op == RelationOp::In { RelationOp::Eq } else { relation.op };
     *path.column == *name.as_str() && !element && asked == op
 }

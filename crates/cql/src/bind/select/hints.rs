@@ -6,7 +6,7 @@ use super::super::Scope;
 use super::super::markers::Markers;
 use crate::CqlError;
 use cql_syntax::ast::{Ident, IndexHints, Select};
-use query::select::SelectPlan;
+use query::select::{IndexPath, SelectPlan};
 use schema::{Catalogue, Index, Keyspace, Table};
 use std::sync::Arc;
 
@@ -33,19 +33,28 @@ pub fn bind(
         let text = format!("Indexes cannot be both included and excluded: {}", both.join(", "));
         return Err(CqlError::Invalid(text));
     }
-    let mut preferred = None;
+    let mut preferred: Vec<IndexPath> = Vec::new();
     for name in &hints.included {
         let alone = Select { hints: None, allow_filtering: Some(select.span), ..select.clone() };
         let only = |index: &Index| *index.name == *name.as_str();
         let plan = bind_with(scope, table, &alone, only, markers)?;
-        preferred = Some(plan.index.ok_or_else(|| {
+        preferred.push(plan.index.ok_or_else(|| {
             CqlError::invalid("It's not possible to use all the specified included indexes with this query.")
         })?);
     }
     let plain = Select { hints: None, ..select.clone() };
-    let mut plan = bind_with(scope, table, &plain, |index| !named(index, &hints.excluded), markers)?;
-    if preferred.is_some() && plan.index.is_some() {
-        plan.index = preferred;
+    // What counts of a text is a matter of the index: only the one that is read may have a say.
+    let has_rival = |index: &Index| {
+        !named(index, &hints.included)
+            && table.indexes_on(&index.column).any(|other| named(other, &hints.included))
+    };
+    let keep = |index: &Index| !named(index, &hints.excluded) && !has_rival(index);
+    let mut plan = bind_with(scope, table, &plain, keep, markers)?;
+    let mut preferred = preferred.into_iter();
+    if let (Some(_), Some(mut first)) = (&plan.index, preferred.next()) {
+        // Rows and whole partitions have no places in common.
+        first.beside.extend(preferred.filter(|path| path.whole_partitions == first.whole_partitions));
+        plan.index = Some(first);
     }
     Ok(plan)
 }

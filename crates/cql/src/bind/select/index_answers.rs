@@ -1,6 +1,6 @@
 //! Statements through indexes answer what they answer with ALLOW FILTERING on the same table without indexes.
 
-use super::index_tests::{index, plan, table};
+use super::index_tests::{index, plan, sorted, table};
 use super::tests::{Nothing, show};
 use model::comparable;
 use model::deletion::{Deletion, Marker};
@@ -145,6 +145,70 @@ fn by_columns_and_collections() {
                 "WHERE d = 1 AND t = 'a' ALLOW FILTERING",
             ],
         );
+    }
+}
+
+#[test]
+fn by_ranges_and_several_columns() {
+    let targets = ["v", "w", "s", "c", "d"].map(sorted).into_iter().chain([index("t", true)]);
+    let table = table(&["k"], targets.collect());
+    check(
+        &table,
+        &[
+            "WHERE v > 0",
+            "WHERE v >= 1 LIMIT 3",
+            "WHERE v BETWEEN 1 AND 2 PER PARTITION LIMIT 2",
+            "WHERE v = 1",
+            "WHERE v > 0 AND w < 2",
+            "WHERE v = 1 AND w = 1",
+            "WHERE v > 0 AND t = 'b'",
+            "WHERE v > 0 AND s = 1",
+            "WHERE s > 0",
+            "WHERE c > 0 AND d < 2 AND v >= 0",
+            "WHERE k = 1 AND v = 1 AND w = 1",
+            "WHERE token(k) > token(1) AND v > 0",
+            "WHERE x = 1 AND v > 0 ALLOW FILTERING",
+        ],
+    );
+}
+
+/// More entries lead to one row than are read at a time: they are passed, not read for ever.
+#[test]
+fn many_equal_elements_of_one_row() {
+    let table = table(&["k"], vec![sorted("v"), index("values(l)", true)]);
+    let store = filled(&table);
+    let configs: Vec<IndexConfig> =
+        table.indexes.iter().map(|index| query::index::config(&table, index).unwrap()).collect();
+    for row in [1, 2] {
+        let mut mutation = Mutation::new(TableId(table.id), PartitionKey::of(&7i32.to_be_bytes()).unwrap());
+        let mut writer = RowWriter::new();
+        writer.begin(9, Some(Marker::new(9)), Deletion::NONE);
+        for column in &table.regulars {
+            let mut put = |path: Option<&[u8]>| {
+                let state = CellState::Live(&[0, 0, 0, 1]);
+                writer.cell(&Cell { column: column.id, path, timestamp: 9, state });
+            };
+            match (&*column.name, &column.data_type) {
+                ("v", _) => put(None),
+                ("l", _) => {
+                    (0..300i32).for_each(|at| put(Some(&form(&DataType::Int, &at.to_be_bytes()))));
+                }
+                _ => {}
+            }
+        }
+        let clustering = [0, 0, row].map(|value: i32| form(&DataType::Int, &value.to_be_bytes())).concat();
+        mutation.row(&clustering, writer.view());
+        store.apply(&mutation, 1).unwrap();
+        additions(&configs, &mutation).iter().for_each(|entries| store.apply(entries, 1).unwrap());
+    }
+    let mut plain = table.clone();
+    plain.indexes.clear();
+    for clause in ["l CONTAINS 1 AND v = 1", "l CONTAINS 1 AND v > 0", "l CONTAINS 1 AND l CONTAINS 2"] {
+        let (is_indexed, rows) = answer(&table, &store, &format!("SELECT * FROM t WHERE {clause}"));
+        let (_, expected) =
+            answer(&plain, &store, &format!("SELECT * FROM t WHERE {clause} ALLOW FILTERING"));
+        assert!(is_indexed);
+        assert_eq!(rows, expected, "{clause}");
     }
 }
 

@@ -12,17 +12,20 @@ use store::{Flow, Partitions, Read, Sink, Slice, Store, TableConfig, TableId};
 const FIRST_INDEX: u32 = 100;
 
 /// On simple and multi-cell columns, of rows and of the static row, and on the clustering key.
-fn sources() -> Vec<Source> {
+/// Each with whether its entries are sorted by their values.
+fn sources() -> Vec<(bool, Source)> {
     let data_type = DataType::Blob;
     let cell = |column| Source::Cell { column, data_type: DataType::Blob };
+    let clustering = Source::Clustering { columns: vec![(data_type.clone(), false)] };
     vec![
-        cell(1),
-        cell(5),
-        cell(10),
-        Source::Value { column: 3, data_type: data_type.clone(), map_key: None },
-        Source::Path { column: 3, data_type: data_type.clone() },
-        Source::Entry { column: 12, key: data_type.clone(), value: data_type.clone() },
-        Source::Clustering { columns: vec![(data_type, false)] },
+        (false, cell(1)),
+        (true, cell(5)),
+        (true, cell(10)),
+        (false, Source::Value { column: 3, data_type: data_type.clone(), map_key: None }),
+        (false, Source::Path { column: 3, data_type: data_type.clone() }),
+        (false, Source::Entry { column: 12, key: data_type.clone(), value: data_type }),
+        (true, clustering.clone()),
+        (false, clustering),
     ]
 }
 
@@ -31,10 +34,10 @@ pub(super) fn indexed(mut tables: Vec<TableConfig>) -> Vec<TableConfig> {
     let mut next = FIRST_INDEX;
     let mut entries = Vec::new();
     for table in tables.iter_mut().filter(|table| matches!(table.id, ANY_TIME | PURGED)) {
-        for source in sources() {
+        for (sorted, source) in sources() {
             let id = TableId(next);
             next += 1;
-            table.indexes.push(IndexConfig { table: id, source });
+            table.indexes.push(IndexConfig { table: id, sorted, change: Default::default(), source });
             entries.push(TableConfig { gc_grace_seconds: table.gc_grace_seconds, ..TableConfig::new(id) });
         }
     }
@@ -58,13 +61,13 @@ impl Shown<'_> {
         if let (Source::Clustering { .. }, Some(clustering)) = (&self.index.source, clustering) {
             let mut value = Vec::new();
             model::comparable::decode(&DataType::Blob, false, clustering, &mut value).unwrap();
-            let partition = self.index.partition_of(&value).unwrap();
+            let partition = self.index.partition_of(&value, &key).unwrap();
             self.places.entry(partition).or_default().insert((key, Some(clustering.to_vec())));
             return Flow::Continue;
         }
         let column = self.index.source.column();
         for cell in row.cells().filter(|cell| Some(cell.column) == column) {
-            if let Some(partition) = self.partition_for(&cell) {
+            if let Some(partition) = self.partition_for(&cell, &key) {
                 let place = (key.clone(), clustering.map(<[u8]>::to_vec));
                 self.places.entry(partition).or_default().insert(place);
             }
@@ -73,10 +76,12 @@ impl Shown<'_> {
     }
 
     /// By the public way in: a value as a client would ask for it.
-    fn partition_for(&self, cell: &Cell<'_>) -> Option<PartitionKey> {
+    fn partition_for(&self, cell: &Cell<'_>, key: &PartitionKey) -> Option<PartitionKey> {
         let value = cell.live_value(self.now_seconds)?;
         match (&self.index.source, cell.path) {
-            (Source::Cell { .. }, None) | (Source::Value { .. }, Some(_)) => self.index.partition_of(value),
+            (Source::Cell { .. }, None) | (Source::Value { .. }, Some(_)) => {
+                self.index.partition_of(value, key)
+            }
             // Histories write paths as they come, not in comparable form.
             (Source::Path { .. }, Some(path)) => PartitionKey::of(path),
             (Source::Entry { .. }, Some(path)) => {

@@ -73,8 +73,12 @@ pub(super) fn create(catalogue: &Catalogue, new: &NewIndex) -> Result<Applied, S
         part,
         kind,
         options,
+        sorted: false,
+        changed: false,
         built: false,
     };
+    let (sorted, is_changed) = (index.answers_ranges(&column.data_type), !index.text_change().is_none());
+    let index = Index { sorted, changed: is_changed, ..index };
     let mut next = Table::clone(table);
     let place = next.indexes.partition_point(|other| other.name < index.name);
     next.indexes.insert(place, index);

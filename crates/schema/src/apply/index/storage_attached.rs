@@ -1,18 +1,15 @@
 //! What Cassandra's storage-attached indexes demand of their column and options.
 //!
-//! Options that would change what a query finds (folding case, normalising text) are checked as Cassandra checks them and then
-//! refused, because answers would be wrong without them. Those that tune Cassandra's files are kept and have no effect.
+//! Options that change what a query finds (folding case, normalising text) are checked as Cassandra checks them. Those that tune
+//! Cassandra's files are kept and have no effect.
 
 use super::target::Target;
 use crate::error::SchemaError;
-use crate::index::{CLASS, IndexPart, TARGET};
+use crate::index::{ASCII, CASE_SENSITIVE, CLASS, IndexPart, NORMALIZE, TARGET};
 use crate::table::Table;
-use model::types::DataType;
+use model::types::{DataType, java_class_name};
 use std::collections::BTreeMap;
 
-const CASE_SENSITIVE: &str = "case_sensitive";
-const NORMALIZE: &str = "normalize";
-const ASCII: &str = "ascii";
 const SIMILARITY: &str = "similarity_function";
 const CONNECTIONS: &str = "maximum_node_connections";
 const BEAM: &str = "construction_beam_width";
@@ -53,7 +50,8 @@ pub(super) fn check(
         )));
     }
     let indexed = indexed_types(part, &column.data_type);
-    check_text_options(column.kind.is_primary_key(), &indexed, options)?;
+    let is_key = column.kind.is_primary_key();
+    check_text_options(is_key, part == IndexPart::Entries, &indexed, options)?;
     check_vector_options(&column.data_type, options)?;
     if let DataType::Vector { element, dimensions } = &column.data_type {
         if **element != DataType::Float {
@@ -101,10 +99,13 @@ fn is_supported(data_type: &DataType) -> bool {
 /// Only what differs from the usual value is looked at, as in Cassandra.
 fn check_text_options(
     is_key: bool,
+    is_entries: bool,
     indexed: &[DataType],
     options: &BTreeMap<String, String>,
 ) -> Result<(), SchemaError> {
-    let given = || TEXT_OPTIONS.iter().filter_map(|(name, usual)| Some((*name, options.get(*name)?, *usual)));
+    let given = || {
+        TEXT_OPTIONS.iter().filter_map(|(name, usual)| Some((*name, options.get(*name)?.as_str(), *usual)))
+    };
     if is_key && given().next().is_some() {
         let listed: Vec<String> = given().map(|(name, value, _)| format!("'{name}': '{value}'")).collect();
         return Err(SchemaError::Invalid(format!(
@@ -112,21 +113,27 @@ fn check_text_options(
             listed.join(", ")
         )));
     }
-    let changed = |(_, value, usual): &(&str, &String, bool)| !value.eq_ignore_ascii_case(&usual.to_string());
+    let changed = |(_, value, usual): &(&str, &str, bool)| !value.eq_ignore_ascii_case(&usual.to_string());
+    if given().any(|option| changed(&option)) && is_entries {
+        let classes: Vec<String> = indexed.iter().map(java_class_name).collect();
+        return Err(SchemaError::Invalid(format!(
+            "CQL type 'org.apache.cassandra.db.marshal.CompositeType({})' cannot be analyzed.",
+            classes.join(",")
+        )));
+    }
     if given().any(|option| changed(&option))
         && let Some(data_type) = indexed.iter().find(|data_type| !data_type.is_text())
     {
         return Err(SchemaError::Invalid(format!("CQL type {data_type} cannot be analyzed.")));
     }
-    let Some((name, value, _)) = given().find(changed) else { return Ok(()) };
-    Err(SchemaError::Invalid(match value.to_ascii_lowercase().as_str() {
-        "" => format!("Empty value for boolean option '{name}'"),
-        "true" | "false" => format!(
-            "The option '{name}': '{value}' is not supported: an index here finds texts as they were written. Leave it out, \
-             and keep the folded text in a column of its own if you look for that"
-        ),
-        _ => format!("Illegal value for boolean option '{name}': {value}"),
-    }))
+    let is_word = |value: &str| value.eq_ignore_ascii_case("true") || value.eq_ignore_ascii_case("false");
+    match given().find(|(_, value, _)| !is_word(value)) {
+        None => Ok(()),
+        Some((name, "", _)) => Err(SchemaError::Invalid(format!("Empty value for boolean option '{name}'"))),
+        Some((name, value, _)) => {
+            Err(SchemaError::Invalid(format!("Illegal value for boolean option '{name}': {value}")))
+        }
+    }
 }
 
 fn similarity(options: &BTreeMap<String, String>) -> String {
