@@ -13,7 +13,7 @@ use query::select::SelectPlan;
 use query::spec::put_value;
 use query::write::{ConditionPlan, Keys, WritePlan};
 use query::{ColumnSpec, Rows};
-use schema::{Column, Table};
+use schema::{Column, LagRule, Table};
 
 /// An explained statement.
 pub struct ExplainPlan {
@@ -190,6 +190,22 @@ impl ExplainPlan {
                          read and written under the lock of its group; a row that changes its group does so for both",
                         quote_identifier(&view.name),
                         key.join(", ")
+                    ),
+                );
+                continue;
+            }
+            if let Some(later) = view.later() {
+                let rule = match later.on_lag {
+                    LagRule::Wait => "the write waits while it is further behind",
+                    LagRule::Refuse => "the write is refused while it is further behind",
+                    LagRule::Late => "the write goes on if it is further behind",
+                };
+                self.say(
+                    "copy",
+                    format!(
+                        "{kind} {}: later, within {}; the write leaves one small entry in its commit, reads nothing and takes no lock; {rule}",
+                        quote_identifier(&view.name),
+                        view.freshness()
                     ),
                 );
                 continue;

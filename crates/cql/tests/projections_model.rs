@@ -1,6 +1,7 @@
 //! Projections against their definition: random writes with any timestamps, deletions of every kind, batches over partitions and
-//! conditions, several at a time on several shards, with backfills, flushes and crashes between. After every step the projections must be
-//! what their definition makes of the rows of the table.
+//! conditions, several at a time on several shards, with backfills, flushes, crashes and changes of the number of shards between. After every step the
+//! projections must be what their definition makes of the rows of the table; those that follow later, when they have caught up. Every second piece has
+//! rows that expire, and no totals.
 //!
 //! The seed is fixed; `PROJECTIONS_SEED` and `PROJECTIONS_OPERATIONS` run others, and more of them.
 
@@ -8,10 +9,12 @@
 mod crash;
 #[path = "projections_model/definition.rs"]
 mod definition;
+#[path = "projections_model/later.rs"]
+mod later;
 #[path = "projections_model/node.rs"]
 mod node;
 
-use definition::{DEFINITIONS, TABLE};
+use definition::{DEFINITIONS, Definition, Kind, TABLE};
 use node::{Node, START_MICROS, run};
 use rt::{CrashImage, ManualClock, SimDisk};
 use std::sync::Arc;
@@ -47,6 +50,8 @@ struct World {
     operations: usize,
     compared: usize,
     built: usize,
+    /// Rows expire, and so there are no totals.
+    expires: bool,
 }
 
 impl World {
@@ -61,6 +66,7 @@ impl World {
     fn using(&mut self) -> String {
         let now = self.clock_micros();
         match self.random.below(12) {
+            3 | 4 if self.expires => format!(" USING TTL {}", 1 + self.random.below(3)),
             0 => format!(" USING TIMESTAMP {}", 100 + self.random.below(1_000)),
             1 => format!(" USING TIMESTAMP {}", now + self.random.below(20_000) as i64),
             2 => format!(" USING TIMESTAMP {}", now - self.random.below(20_000) as i64),
@@ -77,6 +83,7 @@ impl World {
         let using = self.using();
         let column = ["g", "h", "v", "d"][self.random.below(4) as usize];
         match self.random.below(20) {
+            0..=5 if using.contains("TTL") => format!("DELETE FROM ks.t WHERE k = {k} AND c = {c}"),
             0 => format!("DELETE FROM ks.t{using} WHERE k = {k}"),
             1 | 2 => format!(
                 "DELETE FROM ks.t{using} WHERE k = {k} AND c >= {c} AND c < {}",
@@ -117,7 +124,8 @@ impl World {
     }
 
     async fn step(&mut self) {
-        self.clock.advance_micros(TICK_MICROS);
+        let tick = if self.expires && self.random.chance(3) { 700_000 } else { TICK_MICROS };
+        self.clock.advance_micros(tick);
         match self.random.below(100) {
             0 => drop(self.node.engine.flush().await),
             1 | 2 => drop(self.node.engine.run_jobs()),
@@ -159,7 +167,7 @@ impl World {
 
     /// Projections come and go; their backfill runs while everything else goes on.
     async fn drop_or_create(&mut self) {
-        let definition = &DEFINITIONS[self.random.below(DEFINITIONS.len() as u64) as usize];
+        let definition = self.definition();
         match self.node.has(definition.name) {
             true if self.random.chance(50) => {
                 self.node.run(0, &format!("DROP PROJECTION ks.{}", definition.name)).await
@@ -173,9 +181,18 @@ impl World {
         }
     }
 
+    fn definition(&mut self) -> &'static Definition {
+        loop {
+            let definition = &DEFINITIONS[self.random.below(DEFINITIONS.len() as u64) as usize];
+            if !self.expires || definition.kind != Kind::Totals {
+                return definition;
+            }
+        }
+    }
+
     /// One of the projections that are built.
     async fn compare(&mut self) {
-        let definition = &DEFINITIONS[self.random.below(DEFINITIONS.len() as u64) as usize];
+        let definition = self.definition();
         if self.node.is_built(definition.name) {
             definition.compare(&self.node).await;
             self.compared += 1;
@@ -188,7 +205,7 @@ fn setting(name: &str, default: usize) -> usize {
 }
 
 /// Runs a history of its own; how many operations, comparisons and backfills it had.
-fn piece(seed: u64) -> [usize; 3] {
+fn piece(seed: u64, expires: bool) -> [usize; 3] {
     run(async {
         let disk = SimDisk::new();
         let clock = Arc::new(ManualClock::at_micros(START_MICROS));
@@ -198,7 +215,7 @@ fn piece(seed: u64) -> [usize; 3] {
         node.run(0, keyspace).await;
         node.run(0, TABLE).await;
         let mut world =
-            World { disk, clock, node, random: Random(seed), operations: 0, compared: 0, built: 0 };
+            World { disk, clock, node, random: Random(seed), operations: 0, compared: 0, built: 0, expires };
         while world.operations < PIECE {
             world.step().await;
             if world.random.chance(1) {
@@ -215,7 +232,7 @@ fn projections_are_their_definition_after_every_step() {
     let operations = setting("PROJECTIONS_OPERATIONS", OPERATIONS);
     let mut all = [0; 3];
     for number in 0.. {
-        let done = piece((seed + number) * 2 + 1);
+        let done = piece((seed + number) * 2 + 1, number % 2 == 1);
         all.iter_mut().zip(done).for_each(|(all, done)| *all += done);
         if all[0] >= operations {
             break;

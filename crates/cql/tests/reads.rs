@@ -6,6 +6,8 @@ mod harness;
 mod act_as;
 #[path = "reads/aggregates.rs"]
 mod aggregates;
+#[path = "reads/bucket_groups.rs"]
+mod bucket_groups;
 #[path = "reads/buckets.rs"]
 mod buckets;
 #[path = "reads/errors.rs"]

@@ -19,7 +19,8 @@ use schema::{
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use store::{
-    BucketsConfig, Compaction, Compression, PartitionLimit, SpillConfig, Store, TableConfig, TableId,
+    BucketsConfig, Compaction, Compression, LaterConfig, PartitionLimit, SpillConfig, Store, TableConfig,
+    TableId,
 };
 
 /// The data center of a node that was not told another.
@@ -239,7 +240,10 @@ pub fn table_configs(catalogue: &Catalogue) -> Result<Vec<TableConfig>, QueryErr
         let mirror = crate::builds::mirror(table);
         let spill = spill_config(table);
         let views = view::configs(catalogue, table)?;
-        configs.push(TableConfig { views, mirror, spill, ..table_config(table) });
+        let followers = view::later_configs(catalogue, table)?;
+        let later = followers.iter().map(|(_, later)| later.clone()).collect();
+        configs.push(TableConfig { views, mirror, spill, later, ..table_config(table) });
+        configs.extend(followers.iter().flat_map(|(view, later)| later_tables(view, later)));
         configs.extend(index_configs(table));
         configs.extend(record_configs(table));
         configs.extend(store_configs(table));
@@ -274,6 +278,8 @@ fn table_config(table: &Table) -> TableConfig {
         spill: None,
         mirror: None,
         groups: None,
+        later: Vec::new(),
+        pending: None,
     }
 }
 
@@ -326,6 +332,17 @@ fn index_configs(table: &Table) -> impl Iterator<Item = TableConfig> {
         gc_grace_seconds: table.options.gc_grace_seconds,
         ..TableConfig::new(TableId(index.id))
     })
+}
+
+/// What is pending for a projection that follows later, and where it has rows. They begin anew with it. What is removed there was removed in
+/// the order of commits, so nothing old comes back when its tombstones are gone.
+fn later_tables(view: &Table, later: &Arc<LaterConfig>) -> [TableConfig; 2] {
+    let table = |id: TableId| TableConfig {
+        incarnation: view.incarnation,
+        gc_grace_seconds: 0,
+        ..TableConfig::new(id)
+    };
+    [TableConfig { pending: Some(later.clone()), ..table(later.pending) }, table(later.places)]
 }
 
 /// The members of a projection with totals. They begin anew with it.

@@ -2,19 +2,52 @@
 
 use query::QueryError;
 use query::fault::JobFault;
-use schema::{Catalogue, Table};
+use schema::{Catalogue, LagRule, Table};
 use std::sync::Arc;
 use store::view::{ViewCondition, ViewConfig};
+use store::{LaterConfig, OnLag, TableId};
 
-/// The views of a table that are kept in step with it.
+/// The views of a table that are kept in step with it, in its commits.
 pub fn configs(catalogue: &Catalogue, base: &Table) -> Result<Vec<ViewConfig>, QueryError> {
     let Some(keyspace) = catalogue.keyspace(&base.keyspace) else { return Ok(Vec::new()) };
-    let enabled = |table: &&Arc<Table>| table.view.as_ref().is_some_and(|view| view.disabled.is_none());
+    let enabled = |table: &&Arc<Table>| {
+        table.later().is_none() && table.view.as_ref().is_some_and(|view| view.disabled.is_none())
+    };
     let config =
         |view: &Arc<Table>| configs_of(base, view).map_err(|why| QueryError::from(unkeepable(view, why)));
     let configs: Vec<Vec<ViewConfig>> =
         keyspace.views_of(base).filter(enabled).map(config).collect::<Result<_, QueryError>>()?;
     Ok(configs.into_iter().flatten().collect())
+}
+
+/// A projection that follows later, and how.
+pub type Follower = (Arc<Table>, Arc<LaterConfig>);
+
+/// The projections of a table that follow it later.
+pub fn later_configs(catalogue: &Catalogue, base: &Table) -> Result<Vec<Follower>, QueryError> {
+    let Some(keyspace) = catalogue.keyspace(&base.keyspace) else { return Ok(Vec::new()) };
+    let mut configs = Vec::new();
+    for table in keyspace.views_of(base) {
+        let enabled = table.view.as_ref().is_some_and(|view| view.disabled.is_none());
+        let Some(later) = table.later().filter(|_| enabled) else { continue };
+        let views = configs_of(base, table).map_err(|why| unkeepable(table, why))?;
+        for view in views {
+            let config = LaterConfig {
+                base: TableId(base.id),
+                view,
+                pending: TableId(later.pending),
+                places: TableId(later.places),
+                bound_millis: later.bound_millis.into(),
+                on_lag: match later.on_lag {
+                    LagRule::Wait => OnLag::Wait,
+                    LagRule::Refuse => OnLag::Refuse,
+                    LagRule::Late => OnLag::Late,
+                },
+            };
+            configs.push((table.clone(), Arc::new(config)));
+        }
+    }
+    Ok(configs)
 }
 
 /// What nobody can keep in step, and why.

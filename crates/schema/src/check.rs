@@ -51,6 +51,12 @@ impl Catalogue {
                 {
                     return Err(format!("{place}, members: id {} is taken or too large", totals.members));
                 }
+                let later = table.later().into_iter().flat_map(|later| [later.pending, later.places]);
+                for id in later {
+                    if !ids.insert(id) || id >= self.next_table_id {
+                        return Err(format!("{place}, what follows later: id {id} is taken or too large"));
+                    }
+                }
                 for id in table.bucketing().into_iter().flat_map(|plan| plan.ids()) {
                     if !ids.insert(id) || id >= self.next_table_id {
                         return Err(format!("{place}, records of buckets: id {id} is taken or too large"));

@@ -18,6 +18,7 @@ mod function;
 mod index;
 mod json;
 mod keyspace;
+mod later;
 mod note;
 mod options;
 mod pattern;
@@ -45,6 +46,7 @@ pub use index::{Index, IndexKind, IndexPart};
 pub use keyspace::{
     Keyspace, is_local_system_name, is_replicated_system_name, is_system_name, is_virtual_system_name,
 };
+pub use later::{LagRule, Later, millis_text};
 pub use note::{Note, NoteKind, NoteTarget};
 pub use options::size_in_bytes;
 pub use options::{
@@ -55,4 +57,4 @@ pub use properties::{Properties, PropertyValue};
 pub use table::{Table, TableKind};
 pub use totals::{LIST_COLUMN, TotalFunction, TotalKind, Totals};
 pub use version::name_uuid;
-pub use view::{IS_NOT_NULL, Projection, View, ViewRestriction, ViewTest};
+pub use view::{Backfill, IS_NOT_NULL, Projection, View, ViewRestriction, ViewTest};

@@ -1,5 +1,6 @@
 //! What makes a table a materialized view: the table it is made of, and which of its rows it has.
 
+use crate::later::Later;
 use crate::totals::Totals;
 use model::comparison::Comparison;
 use model::types::quote_identifier;
@@ -30,12 +31,23 @@ pub struct View {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Projection {
     pub owner: Option<String>,
-    /// How many rows of its table a backfill reads per second; `None`: as many as it can.
-    pub backfill_rows_per_second: Option<u32>,
+    /// How fast rows that are there already are copied.
+    pub backfill: Backfill,
     /// CREATE answers when it is built.
     pub wait: bool,
     /// It has totals of groups instead of rows.
     pub totals: Option<Totals>,
+    /// It follows its table later; `None`: in the commits of its table.
+    pub later: Option<Later>,
+}
+
+/// How fast a backfill may be; `None`: as fast as it can.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backfill {
+    pub rows_per_second: Option<u32>,
+    pub mb_per_second: Option<u32>,
+    /// Slower while a hundredth of the requests takes longer than this.
+    pub p99_millis: Option<u32>,
 }
 
 /// One relation of a view's WHERE clause. The columns stand apart from the rest, because they may be renamed.

@@ -75,6 +75,8 @@ pub struct Promises {
     pub mirrors: bool,
     /// [`crate::Store::crowding`]: the limits of partitions are exact.
     pub exact_limits: bool,
+    /// Copies may follow later. Others keep every copy in the commit of its table.
+    pub later: bool,
     /// An answer always comes: nothing is [`StoreError::Unknown`].
     pub answers: bool,
 }

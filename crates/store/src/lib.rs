@@ -18,6 +18,7 @@ pub mod evaluate;
 pub mod fragment;
 pub mod groups;
 pub mod index;
+pub mod later;
 pub mod mirror;
 pub mod mutation;
 pub mod naive;
@@ -39,6 +40,7 @@ pub use error::{FullPartition, StoreError};
 pub use fragment::Fragment;
 pub use groups::GroupsConfig;
 pub use index::IndexConfig;
+pub use later::{Lag, LaterConfig, OnLag};
 pub use mirror::{Homes, MirrorConfig};
 pub use model::comparison::Comparison;
 pub use mutation::Mutation;
@@ -79,12 +81,16 @@ pub struct TableConfig {
     pub mirror: Option<MirrorConfig>,
     /// Its rows are members of groups: the totals that follow them, said again like indexes.
     pub groups: Option<Arc<GroupsConfig>>,
+    /// Copies that follow it later: commits leave word for them. Said again like indexes.
+    pub later: Vec<Arc<LaterConfig>>,
+    /// It holds what is still to be done for a copy; said again like indexes.
+    pub pending: Option<Arc<LaterConfig>>,
 }
 
 impl TableConfig {
     /// Whether commits to the table change other tables.
     pub fn is_projected(&self) -> bool {
-        !self.indexes.is_empty() || self.buckets.is_some() || self.is_followed()
+        !self.indexes.is_empty() || self.buckets.is_some() || self.is_followed() || !self.later.is_empty()
     }
 
     /// Whether rows of other tables are made of its rows: then its partitions are locked while they are written.
@@ -131,6 +137,8 @@ impl TableConfig {
             spill: None,
             mirror: None,
             groups: None,
+            later: Vec::new(),
+            pending: None,
         }
     }
 }
@@ -163,6 +171,7 @@ pub trait Store: 'static {
             exclusive_work: false,
             mirrors: false,
             exact_limits: false,
+            later: false,
             answers: true,
         }
     }
@@ -246,6 +255,16 @@ pub trait Store: 'static {
         _work: impl AsyncFnOnce() -> Result<(T, Vec<Mutation>), E>,
     ) -> impl Future<Output = Result<T, E>> {
         std::future::ready(Err(StoreError::from(Refused::NoTransactions).into()))
+    }
+
+    /// How far the copy is behind whose pending entries this table holds; `None`: nobody knows of it.
+    fn lag(&self, _pending: TableId) -> Option<Lag> {
+        None
+    }
+
+    /// Returns when that copy has followed every commit that was done before the call.
+    fn caught_up(&self, _pending: TableId) -> impl Future<Output = Result<(), StoreError>> {
+        std::future::ready(Ok(()))
     }
 
     /// How far transactions have got, for readers that must miss none of them.

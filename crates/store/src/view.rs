@@ -151,7 +151,7 @@ impl ViewConfig {
     /// The row of the view, written at `timestamp`, over a deletion of whatever was there.
     pub fn image(&self, base: BaseRow<'_>, place: &ViewPlace, stamp: ViewStamp, out: &mut RowWriter) {
         let ViewStamp { timestamp, replaces, now_seconds } = stamp;
-        let end = self.dead_from(base.row).min(place.until);
+        let end = self.end(base, place);
         let mut marker = Marker::new(timestamp);
         if end != NEVER {
             (marker.ttl, marker.expiry) = (end.saturating_sub(now_seconds).max(1), end);
@@ -208,25 +208,43 @@ impl ViewConfig {
     ) -> Vec<Mutation> {
         let was = before.and_then(|base| self.place(base));
         let is = after.and_then(|base| Some((base, self.place(base)?)));
+        let was = was.as_ref().map(|was| (&was.key, was.clustering.as_slice()));
+        self.follow_from(was, is.as_ref(), timestamp, now_seconds)
+    }
+
+    /// The same from where the view has the row to where it must have it.
+    pub fn follow_from(
+        &self,
+        was: Option<(&PartitionKey, &[u8])>,
+        is: Option<&(BaseRow<'_>, ViewPlace)>,
+        timestamp: Timestamp,
+        now_seconds: u32,
+    ) -> Vec<Mutation> {
         let mut out = Vec::with_capacity(2);
-        let mut writer = RowWriter::with_capacity(after.map_or(0, |base| base.row.body().len()) + ROW_BYTES);
-        if let Some(was) = &was
-            && is.as_ref().is_none_or(|(_, is)| (&is.key, &is.clustering) != (&was.key, &was.clustering))
+        let mut writer =
+            RowWriter::with_capacity(is.map_or(0, |(base, _)| base.row.body().len()) + ROW_BYTES);
+        if let Some((key, clustering)) = was
+            && is.is_none_or(|(_, is)| (&is.key, is.clustering.as_slice()) != (key, clustering))
         {
             let deletion = Deletion { timestamp: timestamp - 1, local_seconds: now_seconds };
             writer.begin(timestamp - 1, None, deletion);
-            let mut mutation = Mutation::new(self.table, was.key.clone());
-            mutation.row(&was.clustering, writer.view());
+            let mut mutation = Mutation::new(self.table, key.clone());
+            mutation.row(clustering, writer.view());
             out.push(mutation);
         }
         if let Some((base, place)) = is {
             let stamp = ViewStamp { timestamp, replaces: true, now_seconds };
-            self.image(base, &place, stamp, &mut writer);
+            self.image(*base, place, stamp, &mut writer);
             let mut mutation = Mutation::new(self.table, place.key.clone());
             mutation.row(&place.clustering, writer.view());
             out.push(mutation);
         }
         out
+    }
+
+    /// From when on the view does not have the row any more, if nobody writes it again.
+    pub fn end(&self, base: BaseRow<'_>, place: &ViewPlace) -> u32 {
+        self.dead_from(base.row).min(place.until)
     }
 }
 

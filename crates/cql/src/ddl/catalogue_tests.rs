@@ -145,6 +145,8 @@ fn table_options_reach_the_store() {
         spill: None,
         mirror: None,
         groups: None,
+        later: Vec::new(),
+        pending: None,
     };
     assert_eq!(config, expected);
 }

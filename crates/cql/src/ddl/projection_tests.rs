@@ -168,7 +168,13 @@ fn a_projection_has_several_columns_in_its_key_and_some_rows() {
     assert_eq!(world.rows("SELECT * FROM system_views.projections WHERE keyspace_name = 'k'"), 1);
     for refused in [
         "CREATE PROJECTION p ON tasks AS SELECT * PRIMARY KEY (owner)",
-        "CREATE PROJECTION p ON tasks AS SELECT * PRIMARY KEY (owner, id) WITH freshness = '5s'",
+        "CREATE PROJECTION p ON tasks AS SELECT * PRIMARY KEY (owner, id) WITH freshness = '5 parsecs'",
+        "CREATE PROJECTION p ON tasks AS SELECT * PRIMARY KEY (owner, id) WITH freshness = '1ms'",
+        "CREATE PROJECTION p ON tasks AS SELECT * PRIMARY KEY (owner, id) WITH freshness = '5s' AND on_lag = 'panic'",
+        "CREATE PROJECTION p ON tasks AS SELECT * PRIMARY KEY (owner, id) WITH on_lag = 'late'",
+        "CREATE PROJECTION p ON tasks AS SELECT count(*) PRIMARY KEY (owner) WITH freshness = '5s'",
+        "CREATE PROJECTION p ON tasks AS SELECT * PRIMARY KEY (owner, id) WITH freshness = '5s' AND partition_limit = {'rows': '10', 'action': \
+         'refuse'}",
         "CREATE PROJECTION p ON tasks AS SELECT * PRIMARY KEY (owner, id) WITH backfill = {'rows': '1'}",
     ] {
         assert!(!world.refusal(refused).is_empty());

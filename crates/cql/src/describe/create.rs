@@ -5,8 +5,8 @@ use model::timeuuid;
 use model::types::UdtType;
 use schema::is_virtual_system_name;
 use schema::{
-    AccessPattern, Column, DroppedColumn, Index, IndexKind, Keyspace, NoteKind, NoteTarget, Projection,
-    Table, TableOptions, TotalFunction, View, java_double,
+    AccessPattern, Backfill, Column, DroppedColumn, Index, IndexKind, Keyspace, NoteKind, NoteTarget,
+    Projection, Table, TableOptions, TotalFunction, View, java_double,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -165,6 +165,15 @@ fn totals_text(table: &Table, base: &Table) -> Option<String> {
     Some(totals.functions.iter().map(text).collect::<Option<Vec<_>>>()?.join(", "))
 }
 
+fn backfill_text(backfill: &Backfill) -> Option<String> {
+    let Backfill { rows_per_second, mb_per_second, p99_millis } = *backfill;
+    let limits =
+        [("rows_per_second", rows_per_second), ("mb_per_second", mb_per_second), ("p99_ms", p99_millis)];
+    let limits = limits.iter().filter_map(|(name, limit)| Some(format!("'{name}': '{}'", (*limit)?)));
+    let limits: Vec<String> = limits.collect();
+    (!limits.is_empty()).then(|| format!("backfill = {{{}}}", limits.join(", ")))
+}
+
 /// Ours, so nobody else has to read it.
 fn projection_text(
     table: &Table,
@@ -173,10 +182,11 @@ fn projection_text(
     selected: &str,
     mut properties: Vec<String>,
 ) -> String {
-    properties.push("freshness = 'atomic'".to_string());
+    properties.push(format!("freshness = {}", quoted(&table.freshness())));
+    properties
+        .extend(projection.later.as_ref().map(|later| format!("on_lag = {}", quoted(later.on_lag.word()))));
     properties.extend(projection.owner.as_ref().map(|owner| format!("owner = {}", quoted(owner))));
-    let backfill = projection.backfill_rows_per_second;
-    properties.extend(backfill.map(|limit| format!("backfill = {{'rows_per_second': '{limit}'}}")));
+    properties.extend(backfill_text(&projection.backfill));
     if projection.wait {
         properties.push("wait = true".to_string());
     }

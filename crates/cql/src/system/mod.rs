@@ -96,7 +96,10 @@ impl VirtualTables for SystemTables {
             }
             ("system_views", "audit") => views::audit(&mut filler, self.live()),
             ("system_views", "clients") => views::clients(&mut filler, self.live()),
-            ("system_views", "jobs") => views::jobs(&mut filler, self.shared.jobs()),
+            ("system_views", "jobs") => {
+                views::jobs(&mut filler, self.shared.jobs());
+                views::followed(&mut filler, &catalogue, self.live());
+            }
             ("system_views", "heat_map") => heat::heat_map(&mut filler, &catalogue, self.live(), viewer),
             ("system_views", "hot_history") => {
                 heat::hot_history(&mut filler, &catalogue, self.live(), viewer)

@@ -5,6 +5,7 @@ use database::traffic::Seen;
 use observe::{Slot, TableSize, Window};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
+use store::Lag;
 
 /// Facts about this node that do not change while it runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -128,6 +129,10 @@ pub trait Live: Send + Sync {
     /// How large tables are, by id.
     fn table_sizes(&self) -> BTreeMap<u32, TableSize> {
         BTreeMap::new()
+    }
+    /// How far a copy is behind whose pending entries this table holds.
+    fn lag(&self, _pending: u32) -> Option<Lag> {
+        None
     }
     /// From how many bytes on a partition is too large where its table says nothing; `u64::MAX`: never.
     fn partition_bytes(&self) -> u64 {

@@ -5,8 +5,9 @@ use super::node::Live;
 use super::rows::Filler;
 use database::catalogue::SharedCatalogue;
 use database::jobs::State;
-use schema::{Catalogue, Table};
+use schema::{Catalogue, Later, Table};
 use std::sync::Arc;
+use store::Lag;
 
 /// One copy.
 struct Copy<'c> {
@@ -17,6 +18,8 @@ struct Copy<'c> {
     is_built: bool,
     fault: Option<&'c str>,
     owner: Option<&'c str>,
+    later: Option<&'c Later>,
+    freshness: String,
 }
 
 pub(super) fn projections(
@@ -25,7 +28,7 @@ pub(super) fn projections(
     shared: &SharedCatalogue,
     live: Option<Arc<dyn Live>>,
 ) {
-    let sizes = live.map(|live| live.table_sizes()).unwrap_or_default();
+    let sizes = live.as_ref().map(|live| live.table_sizes()).unwrap_or_default();
     for table in catalogue.tables() {
         for copy in copies(table) {
             let job = shared.jobs().find(copy.id.into());
@@ -40,21 +43,27 @@ pub(super) fn projections(
             let progress = if copy.is_built { 1.0 } else { report.map_or(0.0, |report| report.progress) };
             let check = shared.jobs().last_check(copy.id);
             let size = sizes.get(&copy.id);
+            let lag = match copy.later {
+                Some(later) => live.as_ref().and_then(|live| live.lag(later.pending)),
+                // In the commit of its table.
+                None => Some(Lag::default()),
+            };
             filler.row(&[
                 ("keyspace_name", text(&table.keyspace)),
                 ("base_table", text(copy.base)),
                 ("name", text(copy.name)),
                 ("bytes", size.and_then(|size| bigint(size.bytes as i64))),
                 ("drift", check.and_then(|check| bigint((check.missing + check.extra + check.stale) as i64))),
-                ("freshness", text("atomic")),
+                ("freshness", text(&copy.freshness)),
                 ("job", job.filter(|_| !copy.is_built).and_then(|job| bigint(job.id as i64))),
                 ("kind", text(copy.kind)),
-                // In the commit of its table.
-                ("lag_ms", bigint(0)),
+                ("lag_ms", lag.and_then(|lag| bigint(lag.millis as i64))),
                 ("last_check", check.and_then(|check| timestamp(check.at_micros / 1_000))),
+                ("on_lag", copy.later.and_then(|later| text(later.on_lag.word()))),
                 ("owner", copy.owner.and_then(text)),
                 ("progress", double(progress)),
                 ("rows", size.and_then(|size| bigint(size.rows as i64))),
+                ("rows_behind", lag.and_then(|lag| bigint(lag.rows as i64))),
                 ("state", text(state)),
             ]);
         }
@@ -70,7 +79,9 @@ fn copies(table: &Table) -> Vec<Copy<'_>> {
         .map(|of| {
             let (id, is_built) = index(of);
             let name = &*of.name;
-            Copy { base: &table.name, name, kind: "index", id, is_built, fault: None, owner: None }
+            let freshness = "atomic".to_string();
+            let (fault, owner, later) = (None, None, None);
+            Copy { base: &table.name, name, kind: "index", id, is_built, fault, owner, later, freshness }
         })
         .collect();
     if let Some(view) = &table.view {
@@ -87,6 +98,8 @@ fn copies(table: &Table) -> Vec<Copy<'_>> {
             is_built: view.built,
             fault: view.disabled.as_deref(),
             owner: projection.and_then(|projection| projection.owner.as_deref()),
+            later: table.later(),
+            freshness: table.freshness(),
         });
     }
     found

@@ -5,7 +5,11 @@ use super::node::{Live, NodeInfo};
 use super::rows::Filler;
 use crate::CqlError;
 use database::jobs::Jobs;
+use schema::Catalogue;
 use std::sync::Arc;
+
+/// No job has a number so high.
+const FOLLOWED_FROM: i64 = 1 << 48;
 
 pub(super) fn audit(filler: &mut Filler<'_>, live: Option<Arc<dyn Live>>) {
     for entry in live.map(|live| live.audit()).unwrap_or_default() {
@@ -67,6 +71,24 @@ pub(super) fn jobs(filler: &mut Filler<'_>, jobs: &Jobs) {
             ("state", text(job.state.word())),
             ("table_name", text(&job.subject.table)),
             ("target", text(&job.subject.target)),
+        ]);
+    }
+}
+
+/// Changes of many rows that projections go on to follow: work like that of a job, which nobody has to start and nobody can stop.
+pub(super) fn followed(filler: &mut Filler<'_>, catalogue: &Catalogue, live: Option<Arc<dyn Live>>) {
+    let Some(live) = live else { return };
+    for table in catalogue.tables() {
+        let Some((later, view)) = table.later().zip(table.view.as_ref()) else { continue };
+        let Some(lag) = live.lag(later.pending).filter(|lag| lag.continued > 0) else { continue };
+        filler.row(&[
+            ("id", bigint(FOLLOWED_FROM + i64::from(table.id))),
+            ("keyspace_name", text(&table.keyspace)),
+            ("kind", text("follow large change")),
+            ("rows", bigint(lag.rows as i64)),
+            ("state", text("running")),
+            ("table_name", text(&view.base)),
+            ("target", text(&table.name)),
         ]);
     }
 }

@@ -19,7 +19,8 @@ pub fn words(why: &Refused) -> String {
         }
         Refused::TooManyTouched { most } => format!(
             "The table has materialized views or its buckets are being changed, and one statement may touch at most {most} of its \
-             rows; delete fewer at once, by ranges of the clustering key"
+             rows; delete fewer at once, by ranges of the clustering key, or use a projection WITH freshness = '5s' instead, which follows any \
+             number of rows later"
         ),
         Refused::Expires => "A projection keeps totals of this table, and totals cannot follow rows and values that expire. Write without TTL, or drop \
                              the projection"

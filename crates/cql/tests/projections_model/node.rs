@@ -7,11 +7,17 @@ use cql::system::{NodeInfo, SystemTables};
 use database::catalogue::SharedCatalogue;
 use database::ids::ShardIds;
 use engine::{EmbeddedStore, Engine, EngineOptions};
+use model::comparable;
+use model::deletion::{Deletion, Marker};
+use model::key::PartitionKey;
+use model::row::RowWriter;
+use model::types::DataType;
 use query::{QueryError, Request, Values};
 use rt::{ManualClock, SimDisk};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
+use store::{Commit, Mutation, Store, TableId};
 
 pub const START_MICROS: i64 = 1_700_000_000_000_000;
 
@@ -47,6 +53,8 @@ impl Node {
         let mut options = EngineOptions::new("/db");
         options.shards = shards;
         options.inline = true;
+        // Few, so that a change of some rows takes several commits.
+        options.follow_rows_max = 4;
         let opened = Engine::open(Arc::new(disk.clone()), clock.clone(), options);
         let (engine, opened) = opened.map_err(|error| error.to_string())?;
         let now = rt::Clock::micros(&*clock);
@@ -107,6 +115,35 @@ impl Node {
     pub fn is_built(&self, name: &str) -> bool {
         let (_, catalogue) = self.shared.load();
         catalogue.table("ks", name).is_some_and(|table| table.view.as_ref().unwrap().built)
+    }
+
+    /// Waits until a projection that follows later has followed everything.
+    pub async fn caught_up(&self, name: &str) {
+        let later = self.shared.load().1.table("ks", name).and_then(|table| Some(table.later()?.pending));
+        if let Some(pending) = later {
+            self.dialects[0].store.caught_up(TableId(pending)).await.unwrap();
+        }
+    }
+
+    /// Moves the row (1, c) of a projection by (g, k, c) to another g, behind the back of whoever keeps it.
+    pub async fn damage(&self, name: &str, c: i32, to: i32) {
+        let table = TableId(self.shared.load().1.table("ks", name).unwrap().id);
+        let mut clustering = Vec::new();
+        for value in [1, c] {
+            comparable::encode(&DataType::Int, false, &value.to_be_bytes(), &mut clustering).unwrap();
+        }
+        let now = self.ids.now_micros();
+        let mut row = RowWriter::new();
+        let mutation = |g: i32, row: &RowWriter| {
+            let mut mutation = Mutation::new(table, PartitionKey::of(&g.to_be_bytes()).unwrap());
+            mutation.row(&clustering, row.view());
+            mutation
+        };
+        row.begin(now, None, Deletion { timestamp: now, local_seconds: 1 });
+        let gone = mutation(c % 7, &row);
+        row.begin(now, Some(Marker::new(now)), Deletion::NONE);
+        let mutations = vec![gone, mutation(to, &row)];
+        self.dialects[0].store.commit(Commit { mutations, now_seconds: 1 }).await.unwrap();
     }
 
     /// CHECK of every projection that is built finds nothing.

@@ -38,6 +38,11 @@ pub(super) fn touching(table: &Table, rows: &Mutation, now_seconds: u32) -> Opti
     if !is_kept(table, &rows.key, now_seconds) {
         return None;
     }
+    touching_all(rows)
+}
+
+/// The same of all of them.
+pub(super) fn touching_all(rows: &Mutation) -> Option<Mutation> {
     let mut touching = Mutation::new(rows.table, rows.key.clone());
     each_row(rows).for_each(|(clustering, _)| touching.touch(Slice::one(clustering)));
     touching.touched.is_some().then_some(touching)

@@ -79,7 +79,7 @@ impl Build {
         let (_, catalogue) = shared.load();
         let subject = self.subject(&catalogue)?;
         let view = catalogue.table_by_id(self.id).and_then(|table| table.view.as_ref());
-        let limit = view.and_then(|view| view.projection.as_ref()?.backfill_rows_per_second);
+        let limit = view.and_then(|view| view.projection.as_ref()?.backfill.rows_per_second);
         Some(shared.jobs().of_build(self.id, limit, || subject))
     }
 
@@ -111,6 +111,9 @@ impl Build {
             return Some((table, Target::Generation(table.clone())));
         }
         let view = catalogue.keyspace(&self.keyspace)?.views_of(table).find(|view| view.id == self.id)?;
+        if let Some(later) = view.later() {
+            return Some((table, Target::Later { pending: TableId(later.pending) }));
+        }
         // The same was asked when the store was told of the view, and it could be answered.
         Some((table, Target::View(view::configs_of(table, view).ok()?)))
     }
@@ -128,6 +131,10 @@ enum Target {
     Index(IndexConfig),
     /// One view, or the lists of members of a projection with totals.
     View(Vec<ViewConfig>),
+    /// A projection that follows later: its rows are named, and followed as if they had been written.
+    Later {
+        pending: TableId,
+    },
     /// The same table with other buckets.
     Generation(Arc<Table>),
 }
@@ -138,15 +145,23 @@ impl Target {
         match self {
             Target::Index(index) => additions(std::slice::from_ref(index), rows),
             Target::View(views) => views.iter().flat_map(|view| view.built_from(rows, now_seconds)).collect(),
+            Target::Later { .. } => generation::touching_all(rows).into_iter().collect(),
             Target::Generation(table) => generation::touching(table, rows, now_seconds).into_iter().collect(),
         }
+    }
+
+    /// What never follows later there is filled like a view.
+    fn in_store<S: Store>(self, store: &S, base: &Table, catalogue: &Catalogue, id: u32) -> Target {
+        let is_late = matches!(self, Target::Later { .. });
+        let view = catalogue.table_by_id(id).filter(|_| is_late && !store.promises().later);
+        view.and_then(|view| view::configs_of(base, view).ok()).map_or(self, Target::View)
     }
 
     /// When the rows are looked at: a view has rows that expire, an index leads to those that live.
     fn reads_at(&self, now_seconds: u32) -> u32 {
         match self {
             Target::Index(_) => now_seconds,
-            Target::View(_) | Target::Generation(_) => NOTHING_EXPIRED,
+            Target::View(_) | Target::Later { .. } | Target::Generation(_) => NOTHING_EXPIRED,
         }
     }
 }
@@ -398,7 +413,12 @@ async fn fill<S: Store>(
     }
     job.start();
     let now_seconds = seconds(now_micros);
-    let is_view = matches!(build.find(&shared.load().1), Some((_, Target::View(_))));
+    let is_view = {
+        let (_, catalogue) = shared.load();
+        let found = build.find(&catalogue);
+        let target = found.map(|(base, target)| target.in_store(store, base, &catalogue, build.id));
+        matches!(target, Some(Target::View(_)))
+    };
     loop {
         if job.turn() != Turn::GoOn {
             return Ok(job.turn());
@@ -408,6 +428,7 @@ async fn fill<S: Store>(
         let held = if is_view { Some(shared.hold().await) } else { None };
         let (_, catalogue) = shared.load();
         let Some((table, target)) = build.find(&catalogue) else { return Ok(Turn::GoOn) };
+        let target = target.in_store(store, table, &catalogue, build.id);
         let mut page = Page::new(TableId(table.id), job.rows_max());
         let read = Read {
             table: TableId(table.id),
@@ -447,6 +468,10 @@ async fn fill<S: Store>(
         }
         for mutations in pieces {
             store.commit(Commit { mutations, now_seconds }).await?;
+        }
+        if let Target::Later { pending } = target {
+            // So that a backfill keeps no writer waiting for longer than a page.
+            store.caught_up(pending).await?;
         }
         job.page(rows, next.as_ref().map(|next| next.key.token().0));
         if next.is_none() {
@@ -518,7 +543,7 @@ async fn publish<S: Store>(
     let change = match build.find(&shared.load().1) {
         None => return Ok(()),
         Some((table, Target::Index(_))) => Change::IndexBuilt { keyspace, table: table.name.to_string(), id },
-        Some((_, Target::View(_))) => Change::ViewBuilt { keyspace, id },
+        Some((_, Target::View(_) | Target::Later { .. })) => Change::ViewBuilt { keyspace, id },
         Some((table, Target::Generation(_))) => {
             Change::Rebucketed { keyspace, name: table.name.to_string(), id }
         }

@@ -11,9 +11,10 @@ use model::row::{KEY_AS_WRITTEN, RowView, RowWriter, written_values};
 use query::QueryError;
 use schema::{Column, ColumnKind, Table};
 use std::sync::Arc;
-use store::view::{BaseRow, ViewConfig, ViewPlace, ViewStamp};
+use store::view::{BaseRow, NOTHING_EXPIRED, ViewConfig, ViewPlace, ViewStamp};
 use store::{
-    ConditionalCommit, GroupsConfig, Mutation, PartitionCheck, RowCheck, RowPosition, Store, TableId,
+    Commit, ConditionalCommit, GroupsConfig, Mutation, PartitionCheck, RowCheck, RowPosition, Slice, Store,
+    TableId,
 };
 
 /// The table, the view, and what makes one of the other.
@@ -188,17 +189,25 @@ async fn judge<S: Store>(
     base: Spot,
     place: Spot,
 ) -> Result<(), QueryError> {
-    let Some((drift, wanted)) = together(check, pair, &base, &place, Vec::new()).await? else {
-        return Ok(());
+    let found = match pair.view.later() {
+        None => together(check, pair, &base, &place, Vec::new()).await?.found,
+        Some(_) => caught_up(check, pair, &base, &place).await?,
     };
+    let Some((drift, wanted)) = found else { return Ok(()) };
     let mut is_mended = false;
-    if check.repair {
+    if check.repair && pair.view.later().is_some() && drift != Drift::Extra {
+        // As if the row had been written again; where it is in the copy is stored anew too.
+        let mut touching = Mutation::new(TableId(pair.base.id), base.key.clone());
+        touching.touch(Slice::one(&base.clustering));
+        check.store.commit(Commit { mutations: vec![touching], now_seconds: check.now_seconds }).await?;
+        is_mended = caught_up(check, pair, &base, &place).await?.is_none();
+    } else if check.repair {
         let mut wanted = wanted;
         // Somebody may write the row between the look and the repair: then it is looked at again.
         for _ in 0..LOOKS_MAX {
             let mutation = repair(pair, &place, wanted.take(), check.now_seconds);
             together(check, pair, &base, &place, vec![mutation]).await?;
-            match together(check, pair, &base, &place, Vec::new()).await? {
+            match together(check, pair, &base, &place, Vec::new()).await?.found {
                 None => {
                     is_mended = true;
                     break;
@@ -211,6 +220,43 @@ async fn judge<S: Store>(
     Ok(())
 }
 
+type Found = Option<(Drift, Option<(Spot, Vec<u8>)>)>;
+
+/// What was seen at one moment.
+struct Look {
+    /// What is wrong, with the row of the table if the place should have it.
+    found: Found,
+    /// The row of the table.
+    source: Option<Vec<u8>>,
+}
+
+/// The same for a projection that follows later: what is wrong although it has followed everything that was ever done to the row. The row is as it
+/// was before somebody looked whether anything is pending, and nothing was: so nothing was pending at the moment of the look either.
+async fn caught_up<S: Store>(
+    check: &Check<'_, S>,
+    pair: &Pair,
+    base: &Spot,
+    place: &Spot,
+) -> Result<Found, QueryError> {
+    let Some(later) = pair.view.later() else { return Ok(None) };
+    let pending = TableId(later.pending);
+    // Who writes the row again and again keeps it from being judged; it is in step each time, by the same rule as all others.
+    for _ in 0..LOOKS_MAX {
+        check.store.caught_up(pending).await?;
+        let table = TableId(pair.base.id);
+        let before =
+            rows::row(check.store, table, &base.key, Some(&base.clustering), check.now_seconds).await?;
+        if rows::any(check.store, pending, &base.key, NOTHING_EXPIRED).await? {
+            continue;
+        }
+        let look = together(check, pair, base, place, Vec::new()).await?;
+        if look.source == before {
+            return Ok(look.found);
+        }
+    }
+    Ok(None)
+}
+
 /// What is wrong at a place of the view, seen at one moment, with the row of the table as it was then if the place should have it.
 /// The mutations are committed at the end of that moment, above everything that the view has there.
 async fn together<S: Store>(
@@ -219,40 +265,49 @@ async fn together<S: Store>(
     base: &Spot,
     place: &Spot,
     mutations: Vec<Mutation>,
-) -> Result<Option<(Drift, Option<(Spot, Vec<u8>)>)>, QueryError> {
+) -> Result<Look, QueryError> {
     let row = |clustering: &[u8], table: &Table| RowCheck {
         position: RowPosition::Row(clustering.to_vec()),
         exists: None,
         conditions: Vec::new(),
         columns: table.living_columns(),
     };
+    let mut further = vec![PartitionCheck {
+        table: TableId(pair.view.id),
+        key: place.key.clone(),
+        checks: vec![row(&place.clustering, &pair.view)],
+    }];
+    // Keeps the one that follows later from following while we look.
+    further.extend(pair.view.later().map(|later| PartitionCheck {
+        table: TableId(later.places),
+        key: base.key.clone(),
+        checks: Vec::new(),
+    }));
     let commit = ConditionalCommit {
         table: TableId(pair.base.id),
         key: base.key.clone(),
         checks: vec![row(&base.clustering, &pair.base)],
-        further: vec![PartitionCheck {
-            table: TableId(pair.view.id),
-            key: place.key.clone(),
-            checks: vec![row(&place.clustering, &pair.view)],
-        }],
+        further,
         mutations,
         provisional_timestamp: PROVISIONAL,
         now_seconds: check.now_seconds,
     };
     let outcome = check.store.commit_if(commit).await?;
-    let source = outcome.rows.first().and_then(|row| row.row.as_deref()).and_then(RowView::from_payload);
+    let seen_there = outcome.rows.first().and_then(|row| row.row.clone());
+    let source = seen_there.as_deref().and_then(RowView::from_payload);
     let copy = outcome.further.first().and_then(|partition| partition.rows.first());
     let copy = copy.and_then(|row| row.row.as_deref()).and_then(RowView::from_payload);
     let copy = copy.and_then(|row| seen(row, check.now_seconds));
     let made = expected(pair, base, source, check.now_seconds).filter(|(at, _)| at == place);
     let wanted = || Some((base.clone(), source?.to_payload()));
-    Ok(match (made, copy) {
+    let found = match (made, copy) {
         (None, None) => None,
         (None, Some(_)) => Some((Drift::Extra, None)),
         (Some(_), None) => Some((Drift::Missing, wanted())),
         (Some((_, made)), copy) if made == copy => None,
         (Some(_), Some(_)) => Some((Drift::Stale, wanted())),
-    })
+    };
+    Ok(Look { found, source: seen_there })
 }
 
 /// The store moves it to its ballot.

@@ -436,7 +436,7 @@ fn call(statement: &Statement, names: &[&str]) -> Option<Found> {
                 (_, Some(end)) => word.ends_with(end),
                 _ => **known == word,
             };
-            names.iter().any(|known| is(&known)).then_some(word)
+            names.iter().any(is).then_some(word)
         }
         _ => None,
     })

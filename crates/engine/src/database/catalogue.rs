@@ -142,6 +142,8 @@ fn stored(tables: &[TableConfig]) -> Vec<TableConfig> {
         spill: None,
         mirror: None,
         groups: None,
+        later: Vec::new(),
+        pending: None,
         ..table.clone()
     };
     tables.iter().map(bare).collect()
@@ -195,6 +197,8 @@ fn take_table(body: &mut &[u8]) -> Option<TableConfig> {
         spill: None,
         mirror: None,
         groups: None,
+        later: Vec::new(),
+        pending: None,
     })
 }
 

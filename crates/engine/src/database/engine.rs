@@ -19,7 +19,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use store::StoreError;
+use store::{Lag, StoreError, TableId};
 use tokio::sync::oneshot;
 
 /// A running engine. Cheap to clone, usable from any thread.
@@ -139,6 +139,11 @@ impl Engine {
 
     pub fn metrics(&self) -> &Metrics {
         &self.shared.metrics
+    }
+
+    /// How far the copy is behind whose pending entries the table with this number holds.
+    pub fn lag(&self, pending: u32) -> Option<Lag> {
+        self.shared.late.lag(TableId(pending), self.shared.clock.micros())
     }
 
     /// Messages that wait for a shard.

@@ -5,6 +5,7 @@ mod copy;
 mod engine;
 mod error;
 mod files;
+pub(crate) mod late;
 mod layout;
 pub(crate) mod limits;
 mod open;

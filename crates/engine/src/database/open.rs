@@ -128,6 +128,7 @@ pub(super) fn open(
         cache_counts: (0..options.shards).map(|_| Mutex::default()).collect(),
         limits: Default::default(),
         points: Default::default(),
+        late: Default::default(),
         sizes: (0..options.shards).map(|_| Mutex::default()).collect(),
         heat: (0..options.shards).map(|_| Mutex::default()).collect(),
         options,

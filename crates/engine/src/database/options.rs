@@ -23,6 +23,8 @@ pub struct EngineOptions {
     pub compaction_bytes_per_second: u64,
     /// From here on writers to a partition are warned, where its table has no limit of its own; `None`: never.
     pub partition_bytes_warn: Option<u64>,
+    /// Rows that copies which follow later follow in one commit.
+    pub follow_rows_max: usize,
     /// No threads: the caller's thread does everything, in a repeatable order. For tests.
     pub inline: bool,
 }
@@ -39,6 +41,7 @@ impl EngineOptions {
             log_bytes_max: 1 << 30,
             compaction_bytes_per_second: 256 << 20,
             partition_bytes_warn: None,
+            follow_rows_max: 500,
             inline: false,
         }
     }

@@ -1,6 +1,7 @@
 //! What all threads of an engine share.
 
 use super::catalogue::Catalogue;
+use super::late::Late;
 use super::layout::Layout;
 use super::limits::Limits;
 use super::options::EngineOptions;
@@ -44,6 +45,8 @@ pub(crate) struct Shared {
     /// Partitions near or at their limit.
     pub limits: Limits,
     pub points: Points,
+    /// How far copies are behind that follow later.
+    pub late: Late,
     /// How large the tables of each shard were, likewise.
     pub sizes: Vec<Mutex<Vec<(u32, TableStatistics)>>>,
 }

@@ -18,7 +18,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 use store::{
-    Ahead, AheadMax, CasOutcome, Commit, ConditionalCommit, Decide, Horizon, Mutation, PartitionLimit,
+    Ahead, AheadMax, CasOutcome, Commit, ConditionalCommit, Decide, Horizon, Lag, Mutation, PartitionLimit,
     Partitions, Read, ReadEnd, ReadOutcome, Refused, Sink, Stamped, Store, StoreError, TableConfig, TableId,
     Transaction,
 };
@@ -127,6 +127,7 @@ impl Store for EmbeddedStore {
             exclusive_work: true,
             mirrors: true,
             exact_limits: true,
+            later: true,
             answers: true,
         }
     }
@@ -232,6 +233,20 @@ impl Store for EmbeddedStore {
     ) -> Result<T, E> {
         self.count(true);
         self.shard.exclusively(partitions, stamped, work).await
+    }
+
+    fn lag(&self, pending: TableId) -> Option<Lag> {
+        self.shard.shared.late.lag(pending, self.shard.shared.clock.micros())
+    }
+
+    async fn caught_up(&self, pending: TableId) -> Result<(), StoreError> {
+        for owner in 0..self.shards() {
+            match owner == self.shard.index {
+                true => self.shard.caught_up(pending).await?,
+                false => self.ask(owner, async move |shard| shard.caught_up(pending).await).await??,
+            }
+        }
+        Ok(())
     }
 
     async fn horizon(&self) -> Result<Horizon, StoreError> {

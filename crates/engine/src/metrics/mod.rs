@@ -31,6 +31,7 @@ observe::metrics! {
         pub conditional_commits: counter("partita_conditional_commits_total", "Conditional commits"),
         pub conditions_refused: counter("partita_conditional_failures_total", "Conditional commits whose condition did not hold"),
         pub commits_overloaded: counter("partita_commits_overloaded_total", "Commits refused because flushing cannot keep up"),
+        pub copies_followed: counter("partita_projection_rows_followed_total", "Rows that projections WITH freshness have followed"),
         pub reads: counter("partita_reads_total", "Reads"),
     }
 }

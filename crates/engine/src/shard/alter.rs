@@ -45,6 +45,7 @@ impl Shard {
         gone.iter().filter(is_gone).for_each(|id| self.shared.points.forget(*id));
         spilling.into_iter().for_each(|(table, points)| self.learn_points(table, points));
         dropped.iter().for_each(TableState::release);
+        self.later_altered(configs);
         self.any_projection.set(configs.iter().any(TableConfig::is_projected));
         self.version.set(version);
         self.forget_waiting(|table| gone.contains(&table));

@@ -26,7 +26,7 @@ impl Shard {
             return Some(self.submit_with_others(NO_BALLOT, mutations, Vec::new(), Vec::new()));
         }
         self.give_home(&mut commit.mutations);
-        if !self.is_resolved(&commit.mutations) {
+        if !self.is_resolved(&commit.mutations) || self.is_held_back(&commit.mutations) {
             return None;
         }
         let guards = self.try_hold(self.viewed_keys(&commit.mutations))?;
@@ -94,6 +94,9 @@ impl Shard {
         let mut keys = self.viewed_keys(&commit.mutations);
         keys.extend(commit.mutations.iter().map(|mutation| (mutation.table, mutation.key.clone())));
         keys.push((commit.table, commit.key.clone()));
+        if self.is_held_back(&commit.mutations) {
+            return None;
+        }
         let guards = self.try_hold(keys)?;
         Some(self.decide_now(commit, guards))
     }

@@ -300,6 +300,9 @@ impl Shard {
                     if table.config.buckets.is_some() {
                         self.applied_to_bucket(mutation, waiting.remote.is_empty());
                     }
+                    if table.config.pending.is_some() {
+                        self.note_pending(mutation);
+                    }
                     if table.active.is_full() {
                         self.room.must_seal();
                     }
@@ -376,6 +379,9 @@ impl Shard {
                     }
                     if table.config.buckets.is_some() {
                         self.applied_to_bucket(mutation, false);
+                    }
+                    if table.config.pending.is_some() {
+                        self.note_pending(mutation);
                     }
                     if table.active.is_full() {
                         self.room.must_seal();

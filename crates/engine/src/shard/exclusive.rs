@@ -22,6 +22,8 @@ impl Shard {
         if partitions.len() > PARTITIONS_MAX {
             return Err(StoreError::from(Refused::PartitionsOfTransaction { most: PARTITIONS_MAX }).into());
         }
+        let named: Vec<_> = partitions.iter().map(|(table, _)| *table).collect();
+        self.hold_back(&named).await?;
         let _admitted = self.admit().await?;
         self.shared.metrics.conditional_commits.add(1);
         let mut keys: Vec<LockKey> = partitions;

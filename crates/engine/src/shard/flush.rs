@@ -109,6 +109,7 @@ impl Shard {
     pub fn close(self: &Rc<Self>, done: oneshot::Sender<bool>) {
         self.closing.set(true);
         self.room.wake_all();
+        self.end_later();
         self.flush_all(done);
     }
 

@@ -17,6 +17,7 @@ mod growth;
 mod heat;
 mod holds;
 mod indexes;
+mod later;
 mod limits;
 mod locks;
 mod operations;
@@ -101,6 +102,8 @@ pub(crate) struct Shard {
     resized: Cell<bool>,
     /// Commits are queued that the shard will write soon.
     pump_due: Cell<bool>,
+    /// Copies that follow later.
+    later: later::Later,
 }
 
 /// Errands that are run before others of this shard have their turn. Most are short; those that are not count what they do
@@ -161,12 +164,14 @@ impl Shard {
             growth_kept: Cell::new(0),
             resized: Cell::new(false),
             pump_due: Cell::new(false),
+            later: later::Later::default(),
             shared,
         });
         shard.account_replayed();
         shard.compact_all_if_due();
         tokio::task::spawn_local(run_errands(shard.clone(), seed.inbox));
         let pump = tokio::task::spawn_local(apply_progress(shard.clone()));
+        tokio::task::spawn_local(later::follow_later(shard.clone()));
         let watched = shard.clone();
         tokio::task::spawn_local(async move {
             // A fault of ours: nobody would apply commits any more, so nobody may wait for them.

@@ -3,7 +3,7 @@
 use super::holds::Holds;
 use super::locks::LockKey;
 use super::reads::CurrentRows;
-use super::{Done, RemotePart, Shard};
+use super::{Done, RemotePart, Shard, later};
 use crate::log::NO_BALLOT;
 use model::merge::RowMerger;
 use model::row::RowWriter;
@@ -21,6 +21,7 @@ impl Shard {
         mutations: Vec<Mutation>,
         now_seconds: u32,
     ) -> Result<(), StoreError> {
+        self.hold_back(&later::written(&mutations)).await?;
         let _admitted = self.admit().await?;
         let mut mutations = mutations;
         self.give_home(&mut mutations);

@@ -116,6 +116,10 @@ impl Shard {
         projected.mutations.extend(self.mirror_delta(mutation)?);
         projected.mutations.extend(self.index_delta(mutation, now_seconds)?);
         projected.mutations.extend(self.bucket_entry(mutation));
+        if let Some((entries, stamp)) = self.pending_entries(mutation) {
+            projected.mutations.extend(entries);
+            projected.ballot = Some(stamp);
+        }
         Ok(projected)
     }
 }

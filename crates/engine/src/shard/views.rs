@@ -111,10 +111,10 @@ fn images(rows: &CurrentRows) -> Images<'_> {
     rows.collect()
 }
 
-type Payload = (RowPosition, Vec<u8>);
+pub(super) type Payload = (RowPosition, Vec<u8>);
 
 /// Every position of either, ascending, with what each has there.
-fn side_by_side<'r>(
+pub(super) fn side_by_side<'r>(
     mut before: &'r [Payload],
     mut after: &'r [Payload],
 ) -> impl Iterator<Item = (&'r RowPosition, Option<&'r Vec<u8>>, Option<&'r Vec<u8>>)> {

@@ -444,6 +444,23 @@ impl<'p, 'c> Collector<'p, 'c> {
         Ok(Flow::Continue)
     }
 
+    /// The rows that follow are of another entity; so many of its groups may still come.
+    pub fn begin_entity(&mut self, groups_left: Option<u64>) -> Result<(), QueryError> {
+        self.end_group()?;
+        self.partition_left = groups_left;
+        Ok(())
+    }
+
+    pub fn groups_left(&self) -> Option<u64> {
+        self.partition_left
+    }
+
+    /// Adds a row that was merged to its group; `inputs` are its inputs as an answer has values.
+    pub fn take_merged(&mut self, clustering: &[u8], inputs: &[u8]) -> Result<Flow, QueryError> {
+        self.scratch.put_inputs(inputs);
+        self.aggregate(Some(clustering), &[])
+    }
+
     /// Writes the group at hand, if there is one. Its rows are behind the reader.
     fn end_group(&mut self) -> Result<(), QueryError> {
         let Some(group) = self.group.take() else { return Ok(()) };

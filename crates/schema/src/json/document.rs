@@ -236,10 +236,26 @@ pub(super) struct ProjectionEntry {
     pub owner: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backfill_rows_per_second: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backfill_mb_per_second: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backfill_p99_ms: Option<u32>,
     #[serde(default)]
     pub wait: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub totals: Option<TotalsEntry>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub later: Option<LaterEntry>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LaterEntry {
+    pub bound_ms: u32,
+    /// `wait`, `refuse` or `late`.
+    pub on_lag: String,
+    pub pending: u32,
+    pub places: u32,
 }
 
 #[derive(Serialize, Deserialize)]

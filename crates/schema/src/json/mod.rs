@@ -15,7 +15,10 @@ use crate::error::SchemaError;
 use document::Document;
 
 /// The newest format that is read. Raised when a text that an older server would misread becomes possible.
-pub(crate) const FORMAT: u32 = 7;
+pub(crate) const FORMAT: u32 = 8;
+
+/// What is written when there are totals or buckets that spill, and no projections that follow later.
+pub(crate) const FORMAT_WITH_TOTALS: u32 = 7;
 
 /// What is written when there are constraints, buckets, limits, tenants or functions, and neither totals nor buckets that spill.
 pub(crate) const FORMAT_WITH_RULES: u32 = 6;

@@ -8,11 +8,12 @@ use crate::foreign::{Foreign, ForeignStore};
 use crate::function::{UserAggregate, UserFunction};
 use crate::index::{Index, IndexKind, IndexPart};
 use crate::keyspace::Keyspace;
+use crate::later::{LagRule, Later};
 use crate::note::{Note, NoteKind, NoteTarget};
 use crate::pattern::AccessPattern;
 use crate::table::{Table, TableKind};
 use crate::totals::{TotalFunction, TotalKind, Totals};
-use crate::view::{Projection, View, ViewRestriction, ViewTest};
+use crate::view::{Backfill, Projection, View, ViewRestriction, ViewTest};
 use model::comparison::Comparison;
 use model::constraint::Constraint;
 use model::types::{DataType, TypeParseError, UdtField, UdtType};
@@ -259,9 +260,14 @@ fn view(entry: ViewEntry) -> View {
     }
     let projection = entry.projection.map(|entry| Projection {
         owner: entry.owner,
-        backfill_rows_per_second: entry.backfill_rows_per_second,
+        backfill: Backfill {
+            rows_per_second: entry.backfill_rows_per_second,
+            mb_per_second: entry.backfill_mb_per_second,
+            p99_millis: entry.backfill_p99_ms,
+        },
         wait: entry.wait,
         totals: entry.totals.map(|entry| totals(entry, &mut disabled)),
+        later: entry.later.map(|entry| later(entry, &mut disabled)),
     });
     View {
         base: entry.base.into(),
@@ -272,6 +278,15 @@ fn view(entry: ViewEntry) -> View {
         disabled,
         projection,
     }
+}
+
+fn later(entry: LaterEntry, disabled: &mut Option<String>) -> Later {
+    let LaterEntry { bound_ms: bound_millis, on_lag, pending, places } = entry;
+    let rule = LagRule::of_word(&on_lag);
+    if rule.is_none() {
+        disabled.get_or_insert(format!("'{on_lag}' is no rule for a projection that is late"));
+    }
+    Later { bound_millis, on_lag: rule.unwrap_or_default(), pending, places }
 }
 
 fn totals(entry: TotalsEntry, disabled: &mut Option<String>) -> Totals {

@@ -2,7 +2,8 @@
 
 use super::document::*;
 use super::{
-    FORMAT, FORMAT_WITH_DIALECTS, FORMAT_WITH_INDEXES, FORMAT_WITH_RULES, FORMAT_WITH_VIEWS, PLAIN_FORMAT,
+    FORMAT, FORMAT_WITH_DIALECTS, FORMAT_WITH_INDEXES, FORMAT_WITH_RULES, FORMAT_WITH_TOTALS,
+    FORMAT_WITH_VIEWS, PLAIN_FORMAT,
 };
 use crate::catalogue::Catalogue;
 use crate::column::{Column, ColumnKind};
@@ -48,8 +49,14 @@ fn format(catalogue: &Catalogue) -> u32 {
         let plans = [t.bucketing(), t.rebucketing().and_then(|next| next.plan.as_ref())];
         plans.into_iter().flatten().any(|plan| plan.spill.is_some())
     };
-    if catalogue.tables().any(|table| table.totals().is_some() || spills(table)) {
+    let paces_more = |table: &Table| {
+        let projection = table.view.as_ref().and_then(|view| view.projection.as_ref());
+        projection.is_some_and(|p| p.backfill.mb_per_second.is_some() || p.backfill.p99_millis.is_some())
+    };
+    if catalogue.tables().any(|table| table.later().is_some() || paces_more(table)) {
         FORMAT
+    } else if catalogue.tables().any(|table| table.totals().is_some() || spills(table)) {
+        FORMAT_WITH_TOTALS
     } else if catalogue.keyspaces.values().any(|keyspace| is_new_place(keyspace))
         || catalogue.tables().any(|table| is_new(table))
     {
@@ -185,8 +192,16 @@ fn view_entry(view: &View) -> ViewEntry {
         disabled: view.disabled.clone(),
         projection: view.projection.as_ref().map(|projection| ProjectionEntry {
             owner: projection.owner.clone(),
-            backfill_rows_per_second: projection.backfill_rows_per_second,
+            backfill_rows_per_second: projection.backfill.rows_per_second,
+            backfill_mb_per_second: projection.backfill.mb_per_second,
+            backfill_p99_ms: projection.backfill.p99_millis,
             wait: projection.wait,
+            later: projection.later.as_ref().map(|later| LaterEntry {
+                bound_ms: later.bound_millis,
+                on_lag: later.on_lag.word().to_string(),
+                pending: later.pending,
+                places: later.places,
+            }),
             totals: projection.totals.as_ref().map(|totals| TotalsEntry {
                 members: totals.members,
                 functions: totals.functions.iter().map(total_entry).collect(),

@@ -141,6 +141,10 @@ impl Live for LiveTables {
         self.0.engine.table_sizes()
     }
 
+    fn lag(&self, pending: u32) -> Option<store::Lag> {
+        self.0.engine.lag(pending)
+    }
+
     fn partition_bytes(&self) -> u64 {
         self.0.config.partition_bytes.unwrap_or(u64::MAX)
     }

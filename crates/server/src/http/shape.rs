@@ -15,6 +15,7 @@ use schema::{Catalogue, Table};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
+use store::Lag;
 
 /// Tables and patterns that are shown, the busiest and largest first come: a scrape must stay small.
 const SHOWN_MAX: usize = 1000;
@@ -197,9 +198,10 @@ fn patterns(out: &mut String, evidence: &Evidence<'_>) {
     }
 }
 
-/// Indexes and views are in the commit of their rows, so they are behind only while they are built.
+/// Copies in the commit of their rows are behind only while they are built; others say how far.
 fn projections(out: &mut String, catalogue: &Catalogue, shared: &Shared) {
     let mut found: Vec<(String, u32, bool)> = Vec::new();
+    let mut lags: Vec<Lag> = Vec::new();
     let tables = catalogue.tables().filter(|table| !table.keyspace.starts_with("system"));
     for table in tables.take(SHOWN_MAX) {
         let view = table.view.as_ref().map(|view| (&*table.name, table.id, view.built));
@@ -207,13 +209,15 @@ fn projections(out: &mut String, catalogue: &Catalogue, shared: &Shared) {
         for (projection, id, built) in view.into_iter().chain(indexes) {
             let (keyspace, projection) = (label(&table.keyspace), label(projection));
             found.push((format!("keyspace=\"{keyspace}\",projection=\"{projection}\""), id, built));
+            let later = table.later().filter(|_| id == table.id);
+            lags.push(later.and_then(|later| shared.engine.lag(later.pending)).unwrap_or_default());
         }
     }
     let checks: Vec<_> = found.iter().map(|(_, id, _)| shared.catalogue.jobs().last_check(*id)).collect();
     let drift = |at: usize| checks[at].map(|check| (check.missing + check.extra + check.stale) as f64);
     let checked = |at: usize| checks[at].map(|check| check.at_micros as f64 / 1e6);
     type Pick<'p> = &'p dyn Fn(usize) -> Option<f64>;
-    let series: [(&str, &str, Pick<'_>); 4] = [
+    let series: [(&str, &str, Pick<'_>); 5] = [
         (
             "partita_projection_building",
             "Whether an index or view is being built; once it is, it is never behind its table",
@@ -221,8 +225,13 @@ fn projections(out: &mut String, catalogue: &Catalogue, shared: &Shared) {
         ),
         (
             "partita_projection_lag_seconds",
-            "How far a built index or view is behind its table: it is in the commit of its row",
-            &|at| found[at].2.then_some(0.0),
+            "How far a built index or view is behind its table: 0 if it is in the commit of its row",
+            &|at| found[at].2.then_some(lags[at].millis as f64 / 1e3),
+        ),
+        (
+            "partita_projection_rows_behind",
+            "Rows and ranges that were written and are not in the projection yet",
+            &|at| found[at].2.then_some(lags[at].rows as f64),
         ),
         (
             "partita_projection_drift_rows",

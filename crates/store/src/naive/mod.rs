@@ -413,6 +413,7 @@ impl Store for NaiveStore {
             exclusive_work: true,
             mirrors: true,
             exact_limits: false,
+            later: false,
             answers: true,
         }
     }
@@ -491,7 +492,9 @@ impl Store for NaiveStore {
                 *table = Table { incarnation: config.incarnation, ..Table::default() };
             }
             table.indexes = config.indexes;
-            table.views = config.views;
+            // Never late: that is within every bound.
+            let later = config.later.iter().map(|later| later.view.clone());
+            table.views = config.views.into_iter().chain(later).collect();
             table.buckets = config.buckets;
             table.mirror = config.mirror;
             table.groups = config.groups;

@@ -158,6 +158,7 @@ impl Store for RemoteStore {
             exclusive_work: true,
             mirrors: false,
             exact_limits: false,
+            later: false,
             answers: false,
         }
     }

@@ -256,11 +256,13 @@ impl Wire for TableConfig {
         compaction.put(out);
         gc_grace_seconds.put(out);
         self.indexes.put(out);
-        self.views.put(out);
+        let later = self.later.iter().map(|later| later.view.clone());
+        self.views.iter().cloned().chain(later).collect::<Vec<_>>().put(out);
         self.limit.put(out);
         self.buckets.put(out);
         self.groups.as_deref().cloned().put(out);
         assert!(self.mirror.is_none() && self.spill.is_none(), "where rows go is code");
+        // Copies that may follow later are in the commit of their table there, so nothing is pending.
     }
 
     fn take(from: &mut &[u8]) -> Option<TableConfig> {
@@ -277,6 +279,8 @@ impl Wire for TableConfig {
             groups: <Option<GroupsConfig> as Wire>::take(from)?.map(std::sync::Arc::new),
             mirror: None,
             spill: None,
+            later: Vec::new(),
+            pending: None,
         })
     }
 }

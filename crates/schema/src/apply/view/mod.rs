@@ -84,7 +84,13 @@ pub(super) fn create(
     }
     table.options = options.checked()?;
     table.options.tenant = base.options.tenant.clone();
+    projection::check_later(base, &table)?;
     let mut next_id = catalogue.next_table_id;
+    let projection = table.view.as_mut().and_then(|view| view.projection.as_mut());
+    if let Some(later) = projection.and_then(|projection| projection.later.as_mut()) {
+        (later.pending, later.places) = (next_id, next_id + 1);
+        next_id += 2;
+    }
     if let Some(totals) = totals::of_mut(&mut table) {
         totals.members = next_id;
         next_id += 1;
@@ -126,6 +132,7 @@ pub(super) fn alter(
              set to zero, see CASSANDRA-12868 for more information"
         )));
     }
+    projection::check_limit(&table)?;
     if table == **before {
         return Ok(unchanged(catalogue));
     }
