@@ -13,11 +13,12 @@ use crate::roles::RolePlan;
 use crate::shape::{Shaped, shapes};
 use crate::tenants;
 use cql_syntax::ast::{self, Statement};
+use design::act_as::{self, Profile};
 use md5::{Digest, Md5};
 use query::ColumnSpec;
 use query::function::Choice;
 use query::select::SelectPlan;
-use query::write::{BatchPlan, Keys, Returned, TransactionPlan, WritePlan};
+use query::write::{AssignmentKind, BatchPlan, Keys, Returned, TransactionPlan, WritePlan};
 use rt::Clock;
 use schema::Table;
 use std::sync::Arc;
@@ -70,6 +71,30 @@ impl Prepared {
     pub fn new(scope: Scope<'_>, text: &str, catalogue_version: u64) -> Result<Prepared, CqlError> {
         let parsed = cql_syntax::parse_statement(text).map_err(|e| CqlError::Syntax(e.to_string()))?;
         Prepared::bind(scope, text, &parsed, catalogue_version)
+    }
+
+    /// The same, where what another server refuses is refused as well.
+    pub fn as_if(
+        profile: Option<Profile>,
+        scope: Scope<'_>,
+        text: &str,
+        catalogue_version: u64,
+    ) -> Result<Prepared, CqlError> {
+        let Some(profile) = profile else { return Prepared::new(scope, text, catalogue_version) };
+        let parsed = cql_syntax::parse_statement(text).map_err(|e| CqlError::Syntax(e.to_string()))?;
+        if let Some(refusal) = act_as::refused(profile, &parsed.statement, text) {
+            return Err(refusal.into());
+        }
+        let prepared = Prepared::bind(scope, text, &parsed, catalogue_version)?;
+        let refusal = match &prepared.plan {
+            Plan::Write(plan) => computed(profile, plan),
+            Plan::Batch(batch) => batch.statements.iter().find_map(|plan| computed(profile, plan)),
+            _ => None,
+        };
+        match refusal {
+            Some(refusal) => Err(refusal.into()),
+            None => Ok(prepared),
+        }
     }
 
     fn bind(
@@ -152,6 +177,12 @@ impl Prepared {
         let calls = !self.calls_functions || calls(&self.plan).all(|choice| choice.is_current(catalogue));
         calls && tables && declared::rules(catalogue, &self.shapes) == self.rules
     }
+}
+
+/// Arithmetic on a column that is no counter, where the profile has none.
+fn computed(profile: Profile, plan: &WritePlan) -> Option<act_as::Refusal> {
+    let computed = plan.assignments.iter().find(|set| matches!(set.kind, AssignmentKind::Compute { .. }))?;
+    act_as::refused_arithmetic(profile, &computed.name, plan.is_conditional())
 }
 
 /// The id a client gets for this text in this keyspace.

@@ -11,6 +11,7 @@ use crate::{bind::Scope, ddl, describe, explain, jobs, roles};
 use cql_syntax::ast::{Statement, TableChange};
 use database::Runtime;
 use database::catalogue::SharedCatalogue;
+use design::act_as::Profile;
 use query::context::Limits;
 use query::select::SelectPlan;
 use query::write::{BatchKind, BatchPlan, WritePlan};
@@ -62,6 +63,8 @@ pub struct Dialect<S: Store> {
     pub runtime: Rc<Runtime<S>>,
     pub system: Arc<SystemTables>,
     pub passwords: Box<dyn roles::Passwords>,
+    /// What this server refuses is refused here as well.
+    pub profile: Option<Profile>,
 }
 
 /// A dialect is its shard's runtime, with a language.
@@ -82,7 +85,8 @@ impl<S: Store> Dialect<S> {
         limits: Limits,
         passwords: Box<dyn roles::Passwords>,
     ) -> Dialect<S> {
-        Dialect { runtime: Rc::new(Runtime::new(store, shared, ids, limits)), system, passwords }
+        let runtime = Rc::new(Runtime::new(store, shared, ids, limits));
+        Dialect { runtime, system, passwords, profile: None }
     }
 
     /// Sorts and plans count against this budget. To be called before the dialect is shared.
@@ -90,6 +94,12 @@ impl<S: Store> Dialect<S> {
         if let Some(runtime) = Rc::get_mut(&mut self.runtime) {
             runtime.memory = Some(memory);
         }
+        self
+    }
+
+    /// Refuses what another server would refuse. To be called before the dialect is shared.
+    pub fn acting_as(mut self, profile: Option<Profile>) -> Dialect<S> {
+        self.profile = profile;
         self
     }
 
@@ -102,14 +112,14 @@ impl<S: Store> Dialect<S> {
     ) -> Result<Prepared, CqlError> {
         let (version, catalogue) = self.catalogue();
         let keyspace = chosen_keyspace(&catalogue, session, keyspace)?;
-        Prepared::new(Scope { catalogue: &catalogue, keyspace }, text, version)
+        Prepared::as_if(self.profile, Scope { catalogue: &catalogue, keyspace }, text, version)
     }
 
     /// What [`Dialect::prepare`] looks things up in, for a text that is parsed on another thread.
     pub fn scope(&self, session: &Session, keyspace: Option<&str>) -> Result<OwnedScope, CqlError> {
         let (version, catalogue) = self.catalogue();
         let keyspace = chosen_keyspace(&catalogue, session, keyspace)?.map(str::to_string);
-        Ok(OwnedScope { version, catalogue, keyspace })
+        Ok(OwnedScope { version, catalogue, keyspace, profile: self.profile })
     }
 
     /// What a role may do now; for dialects that have no roles of their own.
@@ -396,13 +406,14 @@ pub struct OwnedScope {
     version: u64,
     catalogue: Arc<Catalogue>,
     keyspace: Option<String>,
+    profile: Option<Profile>,
 }
 
 impl OwnedScope {
     /// Parses and binds a statement.
     pub fn prepare(&self, text: &str) -> Result<Prepared, CqlError> {
         let scope = Scope { catalogue: &self.catalogue, keyspace: self.keyspace.as_deref() };
-        Prepared::new(scope, text, self.version)
+        Prepared::as_if(self.profile, scope, text, self.version)
     }
 }
 

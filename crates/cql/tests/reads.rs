@@ -2,6 +2,8 @@
 
 mod harness;
 
+#[path = "reads/act_as.rs"]
+mod act_as;
 #[path = "reads/aggregates.rs"]
 mod aggregates;
 #[path = "reads/bucket_groups.rs"]

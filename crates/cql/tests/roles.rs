@@ -438,3 +438,80 @@ fn reading_can_be_granted_on_a_projection_alone() {
     bench.log_in(Some("ann"));
     refused(&mut bench, "SELECT secret FROM k.p WHERE owner = 'a'");
 }
+
+/// Calling what somebody made needs EXECUTE, of an aggregate on its functions as well.
+#[test]
+fn calls_need_execute() {
+    let mut bench = Bench::running_functions();
+    for statement in [
+        "INSERT INTO system_auth.roles (role, can_login, is_superuser) VALUES ('cassandra', true, true)",
+        "CREATE TABLE t (k int PRIMARY KEY, v int)",
+        "INSERT INTO t (k, v) VALUES (1, 20)",
+        "CREATE FUNCTION half (a int) RETURNS NULL ON NULL INPUT RETURNS int LANGUAGE lua AS 'return a // 2'",
+        "CREATE FUNCTION plus (s int, a int) RETURNS NULL ON NULL INPUT RETURNS int LANGUAGE lua AS 'return s + a'",
+        "CREATE AGGREGATE total (int) SFUNC plus STYPE int INITCOND 0",
+    ] {
+        bench.run(statement).unwrap();
+    }
+    bench.log_in(Some("cassandra"));
+    assert_eq!(answer(&mut bench, "CREATE ROLE r WITH LOGIN = true"), Vec::<String>::new());
+    assert_eq!(answer(&mut bench, "GRANT SELECT ON ks.t TO r"), Vec::<String>::new());
+    assert_eq!(answer(&mut bench, "GRANT MODIFY ON ks.t TO r"), Vec::<String>::new());
+    let as_role = |bench: &mut Bench, statement: &str| {
+        bench.log_in(Some("r"));
+        let shown = answer(bench, statement);
+        bench.log_in(Some("cassandra"));
+        shown
+    };
+    let refused = |what: &str| {
+        vec![format!(
+            "unauthorized: User r has no EXECUTE permission on <function ks.{what}> or any of its parents"
+        )]
+    };
+    for statement in [
+        "SELECT half(v) FROM t",
+        "SELECT k FROM t WHERE k = half(2)",
+        "INSERT INTO t (k, v) VALUES (2, half(4))",
+        "BEGIN BATCH UPDATE t SET v = half(2) WHERE k = 3 APPLY BATCH",
+    ] {
+        assert_eq!(as_role(&mut bench, statement), refused("half(int)"), "{statement}");
+    }
+    answer(&mut bench, "GRANT EXECUTE ON FUNCTION ks.half(int) TO r");
+    assert_eq!(as_role(&mut bench, "SELECT half(v) FROM t"), ["10"]);
+    assert_eq!(as_role(&mut bench, "SELECT total(v) FROM t WHERE k = 1"), refused("total(int)"));
+    answer(&mut bench, "GRANT EXECUTE ON FUNCTION ks.total(int) TO r");
+    assert_eq!(as_role(&mut bench, "SELECT total(v) FROM t WHERE k = 1"), refused("plus(int, int)"));
+    answer(&mut bench, "GRANT EXECUTE ON ALL FUNCTIONS IN KEYSPACE ks TO r");
+    assert_eq!(as_role(&mut bench, "SELECT total(half(v)) FROM t WHERE k = 1"), ["10"]);
+    answer(&mut bench, "REVOKE EXECUTE ON ALL FUNCTIONS IN KEYSPACE ks FROM r");
+    answer(&mut bench, "REVOKE EXECUTE ON FUNCTION ks.half(int) FROM r");
+    assert_eq!(as_role(&mut bench, "SELECT half(v) FROM t"), refused("half(int)"));
+}
+
+/// The server makes a password, stores its hash, and tells it once.
+#[test]
+fn passwords_are_generated() {
+    let mut bench = bench();
+    let made = ["'ABCDEFGHIJKLMNOPQRSTUVWX'"];
+    assert_eq!(answer(&mut bench, "CREATE ROLE r WITH GENERATED PASSWORD AND LOGIN = true"), made);
+    let stored = "SELECT role, can_login, salted_hash FROM system_auth.roles WHERE role = 'r'";
+    assert_eq!(answer(&mut bench, stored), ["'r' | true | 'ABCDEFGHIJKLMNOPQRSTUVWX'"]);
+    assert_eq!(
+        answer(&mut bench, "CREATE ROLE IF NOT EXISTS r WITH GENERATED PASSWORD"),
+        Vec::<String>::new()
+    );
+    assert_eq!(
+        answer(&mut bench, "CREATE ROLE q WITH PASSWORD = 'x' AND LOGIN = true"),
+        Vec::<String>::new()
+    );
+    assert_eq!(answer(&mut bench, "ALTER ROLE q WITH GENERATED PASSWORD"), made);
+    assert_eq!(
+        answer(&mut bench, "ALTER ROLE IF EXISTS nobody WITH GENERATED PASSWORD"),
+        Vec::<String>::new()
+    );
+    assert_eq!(answer(&mut bench, "CREATE USER u WITH GENERATED PASSWORD"), made);
+    assert_eq!(answer(&mut bench, "CREATE ROLE w WITH GENERATED PASSWORD AND PASSWORD = 'x'"), ["syntax"]);
+    bench.log_in(Some("q"));
+    assert_eq!(answer(&mut bench, "ALTER ROLE q WITH GENERATED PASSWORD"), made);
+    assert!(answer(&mut bench, "ALTER ROLE u WITH GENERATED PASSWORD")[0].starts_with("unauthorized"));
+}

@@ -1,5 +1,6 @@
 //! The entry points: texts in, findings out.
 
+use crate::act_as::{self, Profile};
 use crate::catalogue::Catalogue;
 use crate::facts::Facts;
 use crate::finding::{Finding, ReadError, Severity};
@@ -65,15 +66,28 @@ pub fn review_for<N: Into<String>, T: Into<String>>(
     target: Target,
     files: impl IntoIterator<Item = (N, T)>,
 ) -> Review {
+    review_as(target, None, files)
+}
+
+/// The same, with what another server would refuse.
+pub fn review_as<N: Into<String>, T: Into<String>>(
+    target: Target,
+    profile: Option<Profile>,
+    files: impl IntoIterator<Item = (N, T)>,
+) -> Review {
     let files = files.into_iter().map(|(name, text)| SourceFile::new(name, text)).collect();
-    review_catalogue(Catalogue::read(files), target)
+    review_catalogue(Catalogue::read(files), target, profile)
 }
 
 /// Reviews what has been read.
-fn review_catalogue(catalogue: Catalogue, target: Target) -> Review {
+fn review_catalogue(catalogue: Catalogue, target: Target, profile: Option<Profile>) -> Review {
     let facts: Vec<Facts> =
         catalogue.tables.iter().enumerate().map(|(at, table)| Facts::of(&catalogue, at, table)).collect();
-    let mut findings = suppress::apply(&catalogue, rules::findings(&catalogue, &facts));
+    let mut findings = rules::findings(&catalogue, &facts);
+    if let Some(profile) = profile {
+        findings.extend(act_as::findings(profile, &catalogue.files));
+    }
+    let mut findings = suppress::apply(&catalogue, findings);
     repair::apply(&catalogue, &facts, &mut findings, target);
     findings.sort_by_key(|f| (f.place.file, f.place.span.start, std::cmp::Reverse(f.severity)));
     Review { catalogue, facts, findings }

@@ -7,6 +7,7 @@
 //! Everything here is a pure function of the texts: no files, no clock, no running store. Any text gives a review,
 //! never a panic.
 
+pub mod act_as;
 pub mod catalogue;
 pub mod derive;
 pub mod dynamo;
@@ -30,6 +31,8 @@ mod usage;
 pub mod vocabulary;
 
 pub use catalogue::Catalogue;
-pub use entry::{Review, Target, review, review_for, review_statement, review_statements, warnings};
+pub use entry::{
+    Review, Target, review, review_as, review_for, review_statement, review_statements, warnings,
+};
 pub use finding::{Finding, ReadError, Severity};
 pub use source::{Place, SourceFile};

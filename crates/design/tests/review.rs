@@ -5,6 +5,8 @@
 
 use design::{Review, Severity, review};
 
+#[path = "review/act_as.rs"]
+mod act_as;
 #[path = "review/buckets.rs"]
 mod buckets;
 #[path = "review/derived.rs"]

@@ -4,6 +4,7 @@ mod cluster;
 
 use clap::{Args, ValueEnum};
 use cql::system::{PARTITION_BYTES, size_in_bytes};
+use design::act_as::Profile;
 use serde::Deserialize;
 use server::audit::{Category, Rules, Settings};
 use server::config::{Auth, Config, Durability, Dynamo, Limits, Tls};
@@ -214,12 +215,41 @@ pub struct ServeOptions {
     /// Run functions that users write in Lua and WebAssembly, in a sandbox; without it they are kept and cannot be called
     #[arg(long, env = "PARTITA_FUNCTIONS")]
     functions: bool,
+    /// Refuse what this server refuses, so that what works here works there: cassandra-4, cassandra-5, keyspaces or scylla
+    #[arg(long, env = "PARTITA_ACT_AS", value_name = "SERVER")]
+    act_as: Option<ActAs>,
     /// Log level: error, warn, info, debug, trace, or per module [default: info]
     #[arg(long, env = "PARTITA_LOG", value_name = "LEVEL")]
     log: Option<String>,
     /// Write the log as JSON lines
     #[arg(long, env = "PARTITA_LOG_JSON")]
     log_json: bool,
+}
+
+/// Servers whose refusals can be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+pub enum ActAs {
+    #[value(name = "cassandra-4")]
+    #[serde(rename = "cassandra-4")]
+    Cassandra4,
+    #[value(name = "cassandra-5")]
+    #[serde(rename = "cassandra-5")]
+    Cassandra5,
+    #[serde(rename = "keyspaces")]
+    Keyspaces,
+    #[serde(rename = "scylla")]
+    Scylla,
+}
+
+impl From<ActAs> for Profile {
+    fn from(server: ActAs) -> Profile {
+        match server {
+            ActAs::Cassandra4 => Profile::Cassandra4,
+            ActAs::Cassandra5 => Profile::Cassandra5,
+            ActAs::Keyspaces => Profile::Keyspaces,
+            ActAs::Scylla => Profile::Scylla,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum, Deserialize)]
@@ -284,6 +314,7 @@ impl ServeOptions {
             },
             auth,
             functions: merged.functions,
+            act_as: merged.act_as.map(Into::into),
             tls: merged.tls(),
             audit: merged.audit(auth)?,
             alerts: merged.alerts_url.as_deref().map(server::alerts::Target::parse).transpose()?,
@@ -484,6 +515,7 @@ impl ServeOptions {
             page_mib_max: self.page_mib_max.or(file.page_mib_max),
             allow_large_keys: self.allow_large_keys || file.allow_large_keys,
             functions: self.functions || file.functions,
+            act_as: self.act_as.or(file.act_as),
             log: self.log.or(file.log),
             log_json: self.log_json || file.log_json,
         }

@@ -37,6 +37,8 @@ pub struct Config {
     pub limits: Limits,
     /// Functions in Lua and WebAssembly run; else they are only kept.
     pub functions: bool,
+    /// What this server refuses is refused here as well.
+    pub act_as: Option<design::act_as::Profile>,
     /// The data is in a cluster, and this is a front end of it; `None`: it is in the embedded engine.
     pub cluster: Option<Cluster>,
 }
@@ -66,6 +68,7 @@ impl Config {
             rack: "rack1".into(),
             limits: Limits::default(),
             functions: false,
+            act_as: None,
             cluster: None,
         }
     }

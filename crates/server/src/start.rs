@@ -322,7 +322,8 @@ async fn run_shard(
     let passwords = Box::new(auth::Bcrypt(shared.passwords.clone()));
     let dialect =
         Dialect::new(store, shared.catalogue.clone(), system, Box::new(ids.clone()), limits, passwords)
-            .limited_to(shared.memory.clone());
+            .limited_to(shared.memory.clone())
+            .acting_as(shared.config.act_as);
     let cql = cql_listener::OneShard::new(&shared.config);
     let dynamo = dynamo::run::Dynamo::new(dialect.runtime.clone(), shared.dynamo.clone())
         .watched_by(Box::new(crate::dynamo::Traffic { shared: shared.clone(), shard: index }));

@@ -45,6 +45,8 @@ pub struct AlterRole {
 pub struct Options {
     pub password: Option<Secret>,
     pub hashed_password: Option<Secret>,
+    /// The server makes one and tells it once.
+    pub generated_password: bool,
     pub superuser: Option<bool>,
     pub login: Option<bool>,
     /// `OPTIONS = {...}`, which nothing here understands.
@@ -156,9 +158,7 @@ impl Options {
                     None
                 }
                 RoleOptionKind::GeneratedPassword => {
-                    let text =
-                        "GENERATED PASSWORD is not supported: make a password and give it with PASSWORD";
-                    return Err(CqlError::Syntax(text.into()));
+                    std::mem::replace(&mut options.generated_password, true).then_some("GENERATED_PASSWORD")
                 }
             };
             if let Some(property) = twice {

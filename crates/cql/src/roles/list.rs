@@ -163,6 +163,13 @@ async fn check<S: Store>(asked: &Asked<'_, S>, query: &ListPermissions) -> Resul
     Ok(())
 }
 
+/// The answer to a statement that made a password: it is told here and nowhere else.
+pub(super) fn generated(password: &str) -> Rows {
+    let mut result = Listing::new("roles", vec![("generated_password", DataType::Text)]);
+    result.row(&[password.as_bytes()]);
+    result.finish()
+}
+
 /// A result under construction.
 struct Listing {
     rows: Rows,

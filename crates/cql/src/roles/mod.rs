@@ -26,6 +26,7 @@ use crate::CqlError;
 use crate::session::{Dialect, Session};
 use database::grants::Grants;
 use query::{Context, Rows};
+pub use role::GENERATED_LETTERS;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -35,6 +36,9 @@ pub(crate) use tables::Tables;
 /// Makes password hashes. It is slow on purpose, so it must not run on a shard's thread.
 pub trait Passwords {
     fn hash(&self, password: String) -> Pin<Box<dyn Future<Output = Result<String, CqlError>>>>;
+
+    /// Bytes that nobody can foresee, for a password that the server makes.
+    fn random(&self) -> Result<[u8; GENERATED_LETTERS], CqlError>;
 }
 
 /// For databases that nobody logs in to: there, statements on roles are refused before a password matters.
@@ -43,6 +47,10 @@ pub struct NoPasswords;
 impl Passwords for NoPasswords {
     fn hash(&self, _: String) -> Pin<Box<dyn Future<Output = Result<String, CqlError>>>> {
         Box::pin(std::future::ready(Err(CqlError::invalid("This database has no passwords"))))
+    }
+
+    fn random(&self) -> Result<[u8; GENERATED_LETTERS], CqlError> {
+        Err(CqlError::invalid("This database has no passwords"))
     }
 }
 
@@ -94,8 +102,8 @@ pub async fn execute<S: Store>(
     };
     let asked = Asked { dialect, ctx, tables: Tables::new(dialect, now_micros), grants };
     match plan {
-        RolePlan::Create(create) => role::create(&asked, create).await.map(|()| None),
-        RolePlan::Alter(alter) => role::alter(&asked, alter).await.map(|()| None),
+        RolePlan::Create(create) => role::create(&asked, create).await,
+        RolePlan::Alter(alter) => role::alter(&asked, alter).await,
         RolePlan::Drop { name, if_exists } => role::drop(&asked, name, *if_exists).await.map(|()| None),
         RolePlan::GrantRole { role, member } => member::grant(&asked, role, member).await.map(|()| None),
         RolePlan::RevokeRole { role, member } => member::revoke(&asked, role, member).await.map(|()| None),

@@ -4,10 +4,12 @@
 
 use super::Asked;
 use super::bind::{AlterRole, CreateRole, Options};
+use super::list;
 use super::tables::{Role, Write, text_set};
 use crate::CqlError;
 use cql_syntax::ast::{AddIdentity, DropIdentity};
 use database::grants::{Permission, Resource};
+use query::Rows;
 use store::Store;
 
 /// bcrypt looks at no more of a password.
@@ -24,7 +26,16 @@ fn unauthorized(text: &str) -> CqlError {
 /// Longest name of a role.
 const NAME_BYTES_MAX: usize = 255;
 
-pub(super) async fn create<S: Store>(asked: &Asked<'_, S>, create: &CreateRole) -> Result<(), CqlError> {
+/// Length of a password that the server makes: 24 letters of 64 are more than bcrypt's salt has.
+pub const GENERATED_LETTERS: usize = 24;
+
+/// What such a password is made of; 64, so that every random byte stands for one without favour.
+const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+pub(super) async fn create<S: Store>(
+    asked: &Asked<'_, S>,
+    create: &CreateRole,
+) -> Result<Option<Rows>, CqlError> {
     let options = &create.options;
     if let Some(grants) = &asked.grants {
         grants.require_on_roles(Permission::Create, &Resource::Roles)?;
@@ -46,7 +57,7 @@ pub(super) async fn create<S: Store>(asked: &Asked<'_, S>, create: &CreateRole) 
     let creator = asked.grants()?.role.to_string();
     let exists = || CqlError::invalid(format!("{} already exists", create.name));
     if asked.tables.role(&create.name).await?.is_some() {
-        return if create.if_not_exists { Ok(()) } else { Err(exists()) };
+        return if create.if_not_exists { Ok(None) } else { Err(exists()) };
     }
     let role = Role {
         name: create.name.clone(),
@@ -54,16 +65,21 @@ pub(super) async fn create<S: Store>(asked: &Asked<'_, S>, create: &CreateRole) 
         is_superuser: options.superuser.unwrap_or(false),
         member_of: Vec::new(),
     };
-    let hash = options.hash(asked).await?;
+    let generated = options.generate(asked)?;
+    let hash = options.hash(asked, generated.as_deref()).await?;
     // Somebody may have created it while the password was hashed.
     if !asked.tables.create(&role, hash).await? {
-        return if create.if_not_exists { Ok(()) } else { Err(exists()) };
+        return if create.if_not_exists { Ok(None) } else { Err(exists()) };
     }
     let resource = Resource::Role(create.name.clone());
-    asked.tables.write(super::permissions::granting(&creator, &resource, resource.applicable())).await
+    asked.tables.write(super::permissions::granting(&creator, &resource, resource.applicable())).await?;
+    Ok(generated.map(|password| list::generated(&password)))
 }
 
-pub(super) async fn alter<S: Store>(asked: &Asked<'_, S>, alter: &AlterRole) -> Result<(), CqlError> {
+pub(super) async fn alter<S: Store>(
+    asked: &Asked<'_, S>,
+    alter: &AlterRole,
+) -> Result<Option<Rows>, CqlError> {
     let options = &alter.options;
     may_alter(asked, alter)?;
     options.check(asked)?;
@@ -73,7 +89,7 @@ pub(super) async fn alter<S: Store>(asked: &Asked<'_, S>, alter: &AlterRole) -> 
     asked.grants()?;
     if asked.tables.role(&alter.name).await?.is_none() {
         return match alter.if_exists {
-            true => Ok(()),
+            true => Ok(None),
             false => Err(CqlError::invalid(format!("Role {} doesn't exist", alter.name))),
         };
     }
@@ -91,11 +107,13 @@ pub(super) async fn alter<S: Store>(asked: &Asked<'_, S>, alter: &AlterRole) -> 
         let text = "UPDATE system_auth.roles SET can_login = ? WHERE role = ?";
         writes.push(Write::new(text, &[&alter.name]).first(flag(login)));
     }
-    if let Some(hash) = options.hash(asked).await? {
+    let generated = options.generate(asked)?;
+    if let Some(hash) = options.hash(asked, generated.as_deref()).await? {
         let text = "UPDATE system_auth.roles SET salted_hash = ? WHERE role = ?";
         writes.push(Write::new(text, &[&hash, &alter.name]));
     }
-    asked.tables.write(writes).await
+    asked.tables.write(writes).await?;
+    Ok(generated.map(|password| list::generated(&password)))
 }
 
 fn may_alter<S: Store>(asked: &Asked<'_, S>, alter: &AlterRole) -> Result<(), CqlError> {
@@ -132,8 +150,18 @@ fn may_alter<S: Store>(asked: &Asked<'_, S>, alter: &AlterRole) -> Result<(), Cq
 
 impl Options {
     fn is_empty(&self) -> bool {
-        let Options { password, hashed_password, superuser, login, custom, datacenters, cidrs } = self;
+        let Options {
+            password,
+            hashed_password,
+            generated_password,
+            superuser,
+            login,
+            custom,
+            datacenters,
+            cidrs,
+        } = self;
         password.is_none()
+            && !generated_password
             && hashed_password.is_none()
             && superuser.is_none()
             && login.is_none()
@@ -149,6 +177,7 @@ impl Options {
             // Nobody logs in, so there are no passwords.
             Options { password: Some(_), .. } if asked.grants.is_none() => Some("PASSWORD"),
             Options { hashed_password: Some(_), .. } if asked.grants.is_none() => Some("HASHED_PASSWORD"),
+            Options { generated_password: true, .. } if asked.grants.is_none() => Some("GENERATED_PASSWORD"),
             _ => None,
         };
         if let Some(option) = unsupported {
@@ -178,8 +207,25 @@ impl Options {
         Ok(())
     }
 
+    /// A password, if the server is to make one.
+    fn generate<S: Store>(&self, asked: &Asked<'_, S>) -> Result<Option<String>, CqlError> {
+        if !self.generated_password {
+            return Ok(None);
+        }
+        let bytes = asked.dialect.passwords.random()?;
+        let letter = |byte: &u8| char::from(LETTERS[usize::from(*byte) % LETTERS.len()]);
+        Ok(Some(bytes.iter().map(letter).collect()))
+    }
+
     /// The hash to store, if the statement says anything about the password.
-    async fn hash<S: Store>(&self, asked: &Asked<'_, S>) -> Result<Option<String>, CqlError> {
+    async fn hash<S: Store>(
+        &self,
+        asked: &Asked<'_, S>,
+        generated: Option<&str>,
+    ) -> Result<Option<String>, CqlError> {
+        if let Some(password) = generated {
+            return asked.dialect.passwords.hash(password.to_string()).await.map(Some);
+        }
         if let Some(hash) = &self.hashed_password {
             return Ok(Some(hash.0.clone()));
         }

@@ -23,6 +23,7 @@ mod tests;
 pub(crate) use function::failure_words;
 
 use ::store::StoreError;
+use design::act_as::{Class, Refusal};
 use query::QueryError;
 use query::fault::{Fault, Kind};
 use schema::SchemaError;
@@ -86,6 +87,18 @@ impl From<StoreError> for CqlError {
             | StoreError::Unknown
             | StoreError::Closed
             | StoreError::Io { .. } => CqlError::Store(error),
+        }
+    }
+}
+
+/// What another server would refuse.
+impl From<Refusal> for CqlError {
+    #[cold]
+    fn from(refusal: Refusal) -> CqlError {
+        match refusal.class {
+            Class::Syntax => CqlError::Syntax(refusal.text),
+            Class::Invalid => CqlError::Invalid(refusal.text),
+            Class::Config => CqlError::Config(refusal.text),
         }
     }
 }

@@ -62,6 +62,11 @@ impl Bench {
         Bench { dialect, clock, ids, session: Session::default() }
     }
 
+    /// From now on what another server refuses is refused.
+    pub fn act_as(&mut self, profile: Option<design::act_as::Profile>) {
+        self.dialect.profile = profile;
+    }
+
     /// From now on sorts and plans count against this budget.
     pub fn limit_to(&mut self, memory: &rt::Budget) {
         Rc::get_mut(&mut self.dialect.runtime).unwrap().memory = Some(memory.clone());
@@ -184,6 +189,10 @@ struct Plain;
 impl cql::roles::Passwords for Plain {
     fn hash(&self, password: String) -> Pin<Box<dyn Future<Output = Result<String, CqlError>>>> {
         Box::pin(std::future::ready(Ok(password)))
+    }
+
+    fn random(&self) -> Result<[u8; cql::roles::GENERATED_LETTERS], CqlError> {
+        Ok(std::array::from_fn(|at| at as u8))
     }
 }
 

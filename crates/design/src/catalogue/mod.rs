@@ -12,6 +12,7 @@ mod table;
 
 pub use access::{Access, BatchUse, Limit, Restriction, Verb};
 pub use bucketing::{Bucketing, HashBuckets, TimeBuckets, every};
+pub(crate) use shell::without_commands;
 pub use table::{Clustering, Column, Index, IndexKind, Role, Table, TableKind};
 
 use crate::dynamo::{self, Model};

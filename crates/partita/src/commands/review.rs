@@ -29,6 +29,9 @@ pub struct ReviewOptions {
     /// Where repairs are to run: anywhere (buckets are columns that the application computes), or on Partita (a bucketing clause)
     #[arg(long, value_enum, default_value_t = For::Cassandra)]
     target: For,
+    /// Find what this server would refuse: cassandra-4, cassandra-5, keyspaces or scylla
+    #[arg(long, value_enum, value_name = "SERVER")]
+    act_as: Option<crate::options::ActAs>,
     /// How to write the findings.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -84,7 +87,7 @@ pub fn run(options: ReviewOptions) -> Result<(), Failure> {
     for path in &options.files {
         files.push((path.display().to_string(), read(path)?));
     }
-    let review = design::review_for(options.target.into(), files);
+    let review = design::review_as(options.target.into(), options.act_as.map(Into::into), files);
     let colour = if options.output.is_none() && std::io::stdout().is_terminal() {
         text::Colour::Always
     } else {

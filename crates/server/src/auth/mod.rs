@@ -10,9 +10,10 @@ pub use pool::{Asker, Pool};
 
 use crate::shard::Shard;
 use cql::CqlError;
-use cql::roles::Passwords;
+use cql::roles::{GENERATED_LETTERS, Passwords};
 use cql::session::{Response, Session};
 use query::{Bound, Rows};
+use ring::rand::{SecureRandom, SystemRandom};
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -82,6 +83,14 @@ pub struct Bcrypt(pub Pool);
 impl Passwords for Bcrypt {
     fn hash(&self, password: String) -> Pin<Box<dyn Future<Output = Result<String, CqlError>>>> {
         Box::pin(hash(self.0.clone(), password.into_bytes()))
+    }
+
+    fn random(&self) -> Result<[u8; GENERATED_LETTERS], CqlError> {
+        let mut bytes = [0; GENERATED_LETTERS];
+        match SystemRandom::new().fill(&mut bytes) {
+            Ok(()) => Ok(bytes),
+            Err(_) => Err(CqlError::Overloaded("No randomness can be had now; try again later".into())),
+        }
     }
 }
 
