@@ -21,6 +21,7 @@ mod http;
 mod memory;
 mod metrics;
 pub mod otlp;
+mod pressure;
 mod pulse;
 mod seldom;
 mod shard;

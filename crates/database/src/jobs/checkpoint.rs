@@ -3,7 +3,7 @@
 //! A checkpoint is a mutation, so it can be part of the commit that it describes: after a crash the stored position is exactly
 //! what was committed. A database whose catalogue has no such table stores nothing, and its builds begin anew.
 
-use super::LastCheck;
+use super::{LastCheck, Limits};
 use model::deletion::{Deletion, Marker};
 use model::key::PartitionKey;
 use model::row::{ColumnId, RowView, RowWriter};
@@ -23,7 +23,7 @@ pub struct Saved {
     pub after: Option<Position>,
     pub rows: u64,
     pub is_paused: bool,
-    pub rows_per_second: Option<u32>,
+    pub limits: Limits,
 }
 
 /// Where checkpoints are stored.
@@ -34,6 +34,8 @@ pub struct Checkpoints {
     position: ColumnId,
     rows: ColumnId,
     rows_per_second: ColumnId,
+    mb_per_second: ColumnId,
+    p99_ms: ColumnId,
 }
 
 impl Checkpoints {
@@ -46,6 +48,8 @@ impl Checkpoints {
             position: id("position")?,
             rows: id("rows")?,
             rows_per_second: id("rows_per_second")?,
+            mb_per_second: id("mb_per_second")?,
+            p99_ms: id("p99_ms")?,
         })
     }
 
@@ -80,11 +84,14 @@ impl Checkpoints {
 
     /// Stores all of it over what was stored at an earlier timestamp.
     pub fn save(&self, id: u64, saved: &Saved, timestamp: i64) -> Option<Mutation> {
+        let limit = |limit: Option<u32>| (limit.unwrap_or(0) as i32).to_be_bytes().to_vec();
         let mut cells = [
             (self.paused, vec![u8::from(saved.is_paused)]),
             (self.position, encode(saved.after.as_ref())),
             (self.rows, (saved.rows as i64).to_be_bytes().to_vec()),
-            (self.rows_per_second, (saved.rows_per_second.unwrap_or(0) as i32).to_be_bytes().to_vec()),
+            (self.rows_per_second, limit(saved.limits.rows_per_second)),
+            (self.mb_per_second, limit(saved.limits.mb_per_second)),
+            (self.p99_ms, limit(saved.limits.p99_millis)),
         ];
         cells.sort_by_key(|(column, _)| *column);
         let mut row = RowWriter::new();
@@ -150,15 +157,20 @@ impl Sink for Found {
             let cell = row.cells().find(|cell| cell.column == column)?;
             cell.live_value(0).map(<[u8]>::to_vec)
         };
-        let Checkpoints { paused, position, rows, rows_per_second, .. } = self.checkpoints;
+        let Checkpoints { paused, position, rows, rows_per_second, mb_per_second, p99_ms, .. } =
+            self.checkpoints;
         let number = |bytes: Vec<u8>| bytes.iter().fold(0u64, |all, byte| all << 8 | u64::from(*byte));
+        // Not stored by an older server, or none.
+        let limit = |column| value(column).map(|bytes| number(bytes) as u32).filter(|limit| *limit > 0);
         let saved = Saved {
             after: value(position).and_then(|bytes| decode(&bytes)),
             rows: value(rows).map(number).unwrap_or_default(),
             is_paused: value(paused) == Some(vec![1]),
-            rows_per_second: value(rows_per_second)
-                .map(|bytes| number(bytes) as u32)
-                .filter(|limit| *limit > 0),
+            limits: Limits {
+                rows_per_second: limit(rows_per_second),
+                mb_per_second: limit(mb_per_second),
+                p99_millis: limit(p99_ms),
+            },
         };
         self.saved = Some((saved, row.marker().map_or(0, |marker| marker.timestamp)));
         Flow::Continue
