@@ -29,6 +29,7 @@ mod start;
 mod stream;
 mod tenants;
 mod tls;
+mod usage;
 
 pub use dynamo::sign_request as sign_dynamo_request;
 pub use front::FrontEnd;

@@ -4,6 +4,7 @@
 //! what was committed. A database whose catalogue has no such table stores nothing, and its builds begin anew.
 
 use super::{LastCheck, Limits};
+use crate::usage::Usage;
 use model::deletion::{Deletion, Marker};
 use model::key::PartitionKey;
 use model::row::{ColumnId, RowView, RowWriter};
@@ -15,6 +16,9 @@ const TABLE: &str = "jobs";
 
 /// What the last check of a copy has found is stored as if it were a job, with the copy's number behind this one: no job has it.
 const CHECKS_FROM: u64 = 1 << 48;
+
+/// And what was counted of a copy behind this one.
+const USAGES_FROM: u64 = 1 << 49;
 
 /// What is stored of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -64,6 +68,43 @@ impl Checkpoints {
         let mut mutation = Mutation::new(self.table, key(CHECKS_FROM + u64::from(copy))?);
         mutation.row(&[], row.view());
         Some(mutation)
+    }
+
+    /// Stores what was counted of a copy: when it was read last in `rows`, the rest in `position`.
+    pub fn save_usage(&self, copy: u32, usage: &Usage, timestamp: i64) -> Option<Mutation> {
+        let Usage { reads, last_read_micros, writes, written_bytes, since_micros } = *usage;
+        let counted =
+            [reads, writes, written_bytes, since_micros.cast_unsigned()].map(u64::to_be_bytes).concat();
+        let last_read = last_read_micros.unwrap_or_default().to_be_bytes().to_vec();
+        let mut cells = [(self.position, counted), (self.rows, last_read)];
+        cells.sort_by_key(|(column, _)| *column);
+        let mut row = RowWriter::new();
+        row.begin(timestamp, Some(Marker::new(timestamp)), Deletion::NONE);
+        cells.iter().for_each(|(column, value)| row.live(*column, value));
+        let mut mutation = Mutation::new(self.table, key(USAGES_FROM + u64::from(copy))?);
+        mutation.row(&[], row.view());
+        Some(mutation)
+    }
+
+    pub async fn load_usage<S: Store>(&self, store: &S, copy: u32) -> Result<Option<Usage>, StoreError> {
+        let mut found = FoundUsage { checkpoints: *self, usage: None };
+        self.read(store, USAGES_FROM + u64::from(copy), &mut found).await?;
+        Ok(found.usage)
+    }
+
+    /// What [`Checkpoints::save_usage`] wrote.
+    fn usage_of(&self, row: RowView<'_>) -> Option<Usage> {
+        let value = |column: ColumnId| row.cells().find(|cell| cell.column == column)?.live_value(0);
+        let number = |bytes: &[u8]| <[u8; 8]>::try_from(bytes).ok().map(u64::from_be_bytes);
+        let (last_read, counts) = (number(value(self.rows)?)?.cast_signed(), value(self.position)?);
+        let count = |place: usize| number(counts.get(8 * place..8 * place + 8)?);
+        Some(Usage {
+            reads: count(0)?,
+            last_read_micros: (last_read > 0).then_some(last_read),
+            writes: count(1)?,
+            written_bytes: count(2)?,
+            since_micros: count(3)?.cast_signed(),
+        })
     }
 
     pub async fn load_check<S: Store>(&self, store: &S, copy: u32) -> Result<Option<LastCheck>, StoreError> {
@@ -173,6 +214,30 @@ impl Sink for Found {
             },
         };
         self.saved = Some((saved, row.marker().map_or(0, |marker| marker.timestamp)));
+        Flow::Continue
+    }
+
+    fn partition_end(&mut self) -> Flow {
+        Flow::Continue
+    }
+}
+
+struct FoundUsage {
+    checkpoints: Checkpoints,
+    usage: Option<Usage>,
+}
+
+impl Sink for FoundUsage {
+    fn partition(&mut self, _: &PartitionKey) -> Flow {
+        Flow::Continue
+    }
+
+    fn static_row(&mut self, _: RowView<'_>) -> Flow {
+        Flow::Continue
+    }
+
+    fn row(&mut self, _: &[u8], row: RowView<'_>) -> Flow {
+        self.usage = self.checkpoints.usage_of(row);
         Flow::Continue
     }
 

@@ -71,7 +71,7 @@ impl Job {
     /// cancels the job.
     pub async fn pace(&self, rows: u64, bytes: u64) {
         // The part of the page that is still owed: the limit may change meanwhile.
-        let mut owed = 1.0;
+        let mut owed = 1.0_f64;
         loop {
             let takes = self.limits().page_takes(rows, bytes);
             if takes.mul_f64(owed) < Duration::from_millis(1) || self.turn() != Turn::GoOn {
@@ -79,7 +79,7 @@ impl Job {
             }
             let wait = takes.mul_f64(owed).min(NAP);
             tokio::select! {
-                () = tokio::time::sleep(wait) => owed -= wait.as_secs_f64() / takes.as_secs_f64(),
+                () = tokio::time::sleep(wait) => owed = (owed - wait.as_secs_f64() / takes.as_secs_f64()).max(0.0),
                 // Perhaps another limit.
                 () = self.changed.notified() => {}
             }

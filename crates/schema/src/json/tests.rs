@@ -252,7 +252,7 @@ fn damage_is_told_with_its_place() {
         assert!(error.contains(expect), "{error}");
     };
     check("\"uuid\"", "\"guid\"", "unknown field `guid`");
-    check("\"format\": 1", "\"format\": 9", "format 9, this server reads up to 7");
+    check("\"format\": 1", "\"format\": 9", "format 9, this server reads up to 8");
     check(
         "\"type\": \"uuid\"",
         "\"type\": \"nosuch\"",
