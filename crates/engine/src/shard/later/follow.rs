@@ -32,7 +32,7 @@ const SCAN_ENTRIES: u64 = 10_000;
 /// After an error that may pass.
 const RETRY_AFTER: Duration = Duration::from_millis(200);
 
-/// Follows for every copy until the shard ends. A fault of ours keeps nobody waiting for what will not come: writers are told.
+/// Follows for every copy until the shard ends or the log takes no more. Whoever waits then is told that nobody follows.
 pub(in crate::shard) async fn keep_following(shard: Rc<Shard>) {
     let task = tokio::task::spawn_local(follow_later(shard.clone()));
     if task.await.is_err_and(|error| error.is_panic()) {
@@ -40,9 +40,9 @@ pub(in crate::shard) async fn keep_following(shard: Rc<Shard>) {
             shard = shard.index,
             "following projections panicked; see the message above. Restart the server"
         );
-        let tables: Vec<TableId> = shard.later.backlogs.borrow().keys().copied().collect();
-        tables.into_iter().for_each(|table| shard.followed(table, true));
     }
+    let tables: Vec<TableId> = shard.later.backlogs.borrow().keys().copied().collect();
+    tables.into_iter().for_each(|table| shard.followed(table, true));
 }
 
 async fn follow_later(shard: Rc<Shard>) {
