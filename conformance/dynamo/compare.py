@@ -101,6 +101,15 @@ class Rules:
             return self.explained("Local filters a Scan of a global index by attributes that the index does not hold")
         return False
 
+    def equals_of_start(self, request, left, right):
+        """Behind a key that no page gave, items whose index key equals it may come or not: order among equals is free. The others must be the same."""
+        table, start = self.tables.get(request.get("TableName")), canonical(request.get("ExclusiveStartKey", {}))
+        if table is None or "IndexName" not in request or not start:
+            return False
+        names = [name for name, _ in table.indexes[request["IndexName"]][1]]
+        others = [[item for item in items if any(item.get(name) != start.get(name) for name in names)] for items in (left, right)]
+        return others[0] == others[1] and self.explained("an index behind a key that no page gave: order among equals is free")
+
     def explained(self, reason):
         self.met[reason] = self.met.get(reason, 0) + 1
         return True
@@ -473,6 +482,12 @@ STATEMENT_TEXTS = ["Table name should be within the length", "Number of paramete
                    "Path component cannot be an empty string", "Unexpected path component", "Unsupported", "mandatory equality", "must specify the primary key", "A path may contain at most 2 components", "Key value must be of type S, N, or B", "Empty attribute name", "The first argument to SET_", "The first operand of set_", "data type should match its data type", "Incorrect operand type"]
 
 
+def start_at_the_far_end(operation, request, local, partita):
+    """The last key of a page may be the bound itself (a limit met exactly at the end), so a query has to go on from there."""
+    return (operation == "Query" and mentions(local.message or "", ["does not match the range key predicate"]) and partita.status == 200
+            and partita.body.get("Items", []) == [] and partita.body.get("Count") == 0 and "ExclusiveStartKey" in request)
+
+
 def two_mistakes(operation, request, local, partita):
     statements = "Statement" in request or "TransactStatements" in request
     return statements and both_validation(local, partita) and mentions(local.message, STATEMENT_TEXTS) and mentions(partita.message, STATEMENT_TEXTS)
@@ -491,6 +506,8 @@ ERRORS = [
      "a path that begins with an index: Local has words of its own for that"),
     (lambda o, q, l, p: both_validation(l, p) and re.search(r"number of operands: [01]$", l.message) and "wasn't well formed" in p.message
      and re.search(r"\w+\s*\(\s*(\)|[^)]*( OR | AND |=|<|>))", q.get("Statement", "")), "a call of nothing, or of a condition, in a statement: Local counts its operands, Partita cannot read it"),
+    (lambda o, q, l, p: both_validation(l, p) and "wasn't well formed" in p.message and mentions(l.message, ["operator or function: -", "right hand argument of type Seq"])
+     and re.search(r"-\s*[\[(?\w'\"]", q.get("Statement", "")), "a minus before something else than digits: Local reads it and says what it cannot do, Partita cannot read it"),
     (lambda o, q, l, p: o == "BatchGetItem" and both_validation(l, p) and p.message == "Too many items requested for the BatchGetItem call"
      and sum(len(entry.get("Keys") or []) for entry in q["RequestItems"].values()) > 100, "BatchGetItem of more than 100: told with the members, first (2.6)"),
     (lambda o, q, l, p: both_validation(l, p) and "Comparison type does not exist" in l.message and p.message.endswith("Input collection contains duplicates") and '"NS"' in json.dumps(q.get("Key", {})),
@@ -537,6 +554,7 @@ ERRORS = [
     (lambda o, q, l, p: o == "Query" and l.error is None and mentions(p.message, ["at most one row"]) and "ExclusiveStartKey" in q, "Local goes on from a key with nothing behind it (2.5)"),
     texts(["Return values set to invalid value"], ["ReturnValues can only be ALL_OLD or NONE"], "ReturnValues of Put and Delete: the service's text"),
     (lambda o, q, l, p: l.error == "DuplicateItem" and p.error == "DuplicateItemException", "the service's name of the error ends in Exception"),
+    (start_at_the_far_end, "Local refuses to go on from a key that is the inclusive bound at the far end"),
     (runtime_in_transaction, "run-time errors of an action are a reason of a cancelled transaction; Local tells them at the top"),
     texts(["DELETE action with value is not supported for the type", "ADD action is not supported for the type"],
           ["DELETE action with value is not supported for the type", "ADD action is not supported for the type"], "legacy updates name types as S, not STRING"),

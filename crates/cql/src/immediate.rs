@@ -32,6 +32,7 @@ impl<S: Store> Dialect<S> {
         request: Request<'_>,
     ) -> Option<Result<Answer, CqlError>> {
         match &prepared.plan {
+            Plan::Select(_) if prepared.calls_functions => None,
             Plan::Select(select) => at_once(self.select(session, prepared, select, request)),
             _ => None,
         }
@@ -45,7 +46,8 @@ impl<S: Store> Dialect<S> {
         request: Request<'_>,
     ) -> Option<Result<Write, CqlError>> {
         // Whether a statement of no pattern passes may have to be asked for.
-        if !matches!(prepared.plan, Plan::Write(_) | Plan::Batch(_)) || prepared.undeclared.is_some() {
+        let long = prepared.undeclared.is_some() || prepared.calls_functions;
+        if !matches!(prepared.plan, Plan::Write(_) | Plan::Batch(_)) || long {
             return None;
         }
         if let Err(error) = self.check_values(prepared, &request) {
@@ -97,6 +99,9 @@ impl<S: Store> Dialect<S> {
         values: &[Values<'_>],
         request: Request<'_>,
     ) -> Option<Result<Write, CqlError>> {
+        if batch.statements.iter().any(|plan| !plan.calls.is_empty()) {
+            return None;
+        }
         if session.role.is_some()
             && let Err(error) =
                 at_once(roles::authorize_writes(self, session, &batch.statements, request.now_micros))?

@@ -7,6 +7,7 @@ pub mod ddl;
 pub mod declared;
 pub mod describe;
 pub mod explain;
+mod functions;
 pub mod immediate;
 pub mod jobs;
 pub mod learn;

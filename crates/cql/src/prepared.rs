@@ -15,6 +15,7 @@ use crate::tenants;
 use cql_syntax::ast::{self, Statement};
 use md5::{Digest, Md5};
 use query::ColumnSpec;
+use query::function::Choice;
 use query::select::SelectPlan;
 use query::write::{BatchPlan, Keys, Returned, TransactionPlan, WritePlan};
 use rt::Clock;
@@ -59,6 +60,8 @@ pub struct Prepared {
     pub undeclared: Option<Box<Undeclared>>,
     /// It has to pass the gate of tenants.
     pub tenanted: bool,
+    /// It calls functions that somebody made: they have to be ready, and are nothing for the short ways.
+    pub calls_functions: bool,
     /// What that was judged by.
     rules: declared::Rules,
 }
@@ -109,6 +112,7 @@ impl Prepared {
         let shapes = shapes(&parsed.statement, &plan);
         let rules = declared::rules(scope.catalogue, &shapes);
         let tables = tables(&plan);
+        let calls_functions = calls(&plan).next().is_some();
         Ok(Prepared {
             text: text.into(),
             id: statement_id(if qualified { None } else { scope.keyspace }, text),
@@ -116,6 +120,7 @@ impl Prepared {
             partition_markers: partition_markers(&plan),
             tenanted: tenants::concerns(&tables),
             tables,
+            calls_functions,
             undeclared: declared::judge(scope.catalogue, &shapes, &rules),
             rules,
             shapes,
@@ -144,7 +149,8 @@ impl Prepared {
         let tables = self.tables.iter().all(|t| {
             catalogue.table(&t.keyspace, &t.name).is_some_and(|now| Arc::ptr_eq(now, t) || **now == **t)
         });
-        tables && declared::rules(catalogue, &self.shapes) == self.rules
+        let calls = !self.calls_functions || calls(&self.plan).all(|choice| choice.is_current(catalogue));
+        calls && tables && declared::rules(catalogue, &self.shapes) == self.rules
     }
 }
 
@@ -234,6 +240,21 @@ fn is_qualified(statement: &Statement) -> bool {
         Statement::Delete(s) => s.table.keyspace.is_some(),
         Statement::Batch(batch) => batch.statements.iter().all(|s| s.table().keyspace.is_some()),
         _ => false,
+    }
+}
+
+/// Functions that somebody made, and that executing the statement calls.
+pub(crate) fn calls(plan: &Plan) -> Box<dyn Iterator<Item = &Choice> + '_> {
+    match plan {
+        Plan::Select(select) => Box::new(select.calls.iter()),
+        Plan::Write(plan) => Box::new(plan.calls.iter()),
+        Plan::Batch(batch) => Box::new(batch.statements.iter().flat_map(|plan| &plan.calls)),
+        Plan::Analyze(plan) => calls(&plan.inner.plan),
+        Plan::Transaction(plan) => {
+            let reads = transaction_reads(plan).flat_map(|select| &select.calls);
+            Box::new(reads.chain(plan.writes.iter().flat_map(|write| &write.calls)))
+        }
+        _ => Box::new(std::iter::empty()),
     }
 }
 

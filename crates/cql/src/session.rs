@@ -184,6 +184,9 @@ impl<S: Store> Dialect<S> {
         if prepared.undeclared.is_some() {
             Box::pin(self.undeclared(session, prepared, request.now_micros)).await?;
         }
+        if prepared.calls_functions {
+            Box::pin(self.ready(select.calls.iter())).await?;
+        }
         request.masked = sight == roles::Sight::Masked;
         let select = select.for_reader(sight == roles::Sight::Clear);
         if prepared.tenanted {
@@ -225,6 +228,7 @@ impl<S: Store> Dialect<S> {
         }
         let sight = roles::authorize(self, session, prepared, request.now_micros).await?;
         self.undeclared(session, prepared, request.now_micros).await?;
+        self.ready(crate::prepared::calls(&prepared.plan)).await?;
         request.masked = sight == roles::Sight::Masked;
         let passage = match prepared.tenanted {
             true => Some(self.passage(session, request.now_micros).await?),
@@ -295,6 +299,7 @@ impl<S: Store> Dialect<S> {
         request.masked = sight == roles::Sight::Masked;
         let plan = BatchPlan { kind, statements, timestamp: None };
         plan.check()?;
+        self.ready(plan.statements.iter().flat_map(|plan| &plan.calls)).await?;
         let passage = match tenants::concerns_writes(&plan.statements) {
             true => Some(self.passage(session, request.now_micros).await?),
             false => None,
@@ -344,6 +349,7 @@ impl<S: Store> Dialect<S> {
         plan: &Arc<ddl::DdlPlan>,
     ) -> Result<Response, CqlError> {
         let now_micros = ctx.request.now_micros;
+        self.check_function(plan).await?;
         self.guard_bound(&plan.statement, &plan.keyspace, now_micros).await?;
         let outcome = ddl::execute(plan, &self.shared, &self.store, now_micros).await?;
         // A view has no permissions of its own: those of its table count.

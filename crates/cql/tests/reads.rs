@@ -4,6 +4,8 @@ mod harness;
 
 #[path = "reads/aggregates.rs"]
 mod aggregates;
+#[path = "reads/bucket_groups.rs"]
+mod bucket_groups;
 #[path = "reads/buckets.rs"]
 mod buckets;
 #[path = "reads/errors.rs"]
@@ -26,3 +28,5 @@ mod properties;
 mod rebucketing;
 #[path = "reads/selectors.rs"]
 mod selectors;
+#[path = "reads/user_functions.rs"]
+mod user_functions;

@@ -3,6 +3,7 @@
 use model::timeuuid;
 use query::Ids;
 use rt::{Clock, Random};
+use sandbox::Sandbox;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ pub struct ShardIds {
     last_ticks: Cell<i64>,
     random: RefCell<Random>,
     clock_and_node: u64,
+    sandbox: Option<Sandbox>,
 }
 
 impl ShardIds {
@@ -30,7 +32,14 @@ impl ShardIds {
             last_ticks: Cell::new(0),
             random: RefCell::new(random),
             clock_and_node,
+            sandbox: None,
         }
+    }
+
+    /// Functions of users run on this shard, or are only kept.
+    pub fn running_functions(mut self, run: bool) -> ShardIds {
+        self.sandbox = run.then(Sandbox::default);
+        self
     }
 
     /// Microseconds since 1970, strictly increasing on this shard even if the clock steps back.
@@ -54,6 +63,10 @@ impl Ids for ShardIds {
         bytes[6] = bytes[6] & 0x0f | 0x40;
         bytes[8] = bytes[8] & 0x3f | 0x80;
         bytes
+    }
+
+    fn sandbox(&self) -> Option<&Sandbox> {
+        self.sandbox.as_ref()
     }
 }
 

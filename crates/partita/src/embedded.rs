@@ -39,6 +39,8 @@ pub struct Options {
     /// Threads that own data; 1 unless you have many cores to give.
     pub shards: usize,
     pub durability: Durability,
+    /// Run functions that users write in Lua and WebAssembly, in a sandbox; else they are kept and cannot be called.
+    pub functions: bool,
 }
 
 /// An open database. Statements may be run from any thread.
@@ -58,7 +60,7 @@ impl Database {
     /// Opens a folder with one shard and durable writes; creates it if absent.
     pub fn open(dir: impl AsRef<Path>) -> Result<Database, Error> {
         let dir = dir.as_ref().to_path_buf();
-        Database::open_with(Options { dir, shards: 1, durability: Durability::Sync })
+        Database::open_with(Options { dir, shards: 1, durability: Durability::Sync, functions: false })
     }
 
     pub fn open_with(options: Options) -> Result<Database, Error> {
@@ -78,7 +80,8 @@ impl Database {
             .map_err(|e| open(e.to_string()))?
             .reviewed_by(cql::SchemaReview);
         let closed = Arc::new(watch::channel(false).0);
-        let parts = Parts { engine, catalogue: Arc::new(catalogue), clock, closed };
+        let parts =
+            Parts { engine, catalogue: Arc::new(catalogue), clock, closed, functions: options.functions };
         let (senders, receivers): (Vec<_>, Vec<_>) =
             (0..options.shards.max(1)).map(|_| mpsc::unbounded_channel()).unzip();
         let receivers: Arc<Mutex<Vec<_>>> = Arc::new(Mutex::new(receivers.into_iter().map(Some).collect()));
@@ -132,6 +135,7 @@ struct Parts {
     clock: Arc<dyn Clock>,
     /// Becomes true when the engine is closed; shards stay alive until then.
     closed: Arc<watch::Sender<bool>>,
+    functions: bool,
 }
 
 struct Local {
@@ -151,7 +155,7 @@ async fn run_shard(
 ) {
     use std::hash::{BuildHasher, Hasher};
     let seed = std::collections::hash_map::RandomState::new().build_hasher().finish();
-    let ids = Rc::new(ShardIds::new(parts.clock.clone(), index, seed));
+    let ids = Rc::new(ShardIds::new(parts.clock.clone(), index, seed).running_functions(parts.functions));
     let Some(store) = parts.engine.store(index) else {
         let _ = ready.send(Err(format!("the engine has no shard {index}")));
         return;

@@ -196,6 +196,9 @@ pub struct ServeOptions {
     /// Allow clustering keys and indexed values above 64 KiB, which Cassandra refuses
     #[arg(long, env = "PARTITA_ALLOW_LARGE_KEYS")]
     allow_large_keys: bool,
+    /// Run functions that users write in Lua and WebAssembly, in a sandbox; without it they are kept and cannot be called
+    #[arg(long, env = "PARTITA_FUNCTIONS")]
+    functions: bool,
     /// Log level: error, warn, info, debug, trace, or per module [default: info]
     #[arg(long, env = "PARTITA_LOG", value_name = "LEVEL")]
     log: Option<String>,
@@ -265,6 +268,7 @@ impl ServeOptions {
                 DurabilityOption::Periodic => Durability::Periodic,
             },
             auth,
+            functions: merged.functions,
             tls: merged.tls(),
             audit: merged.audit(auth)?,
             alerts: merged.alerts_url.as_deref().map(server::alerts::Target::parse).transpose()?,
@@ -537,6 +541,7 @@ impl ServeOptions {
             statement_text_kib_max: self.statement_text_kib_max.or(file.statement_text_kib_max),
             page_mib_max: self.page_mib_max.or(file.page_mib_max),
             allow_large_keys: self.allow_large_keys || file.allow_large_keys,
+            functions: self.functions || file.functions,
             log: self.log.or(file.log),
             log_json: self.log_json || file.log_json,
         }

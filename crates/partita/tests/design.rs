@@ -15,7 +15,8 @@ const EXAMPLES: [(&str, &str); 6] = [
 ];
 
 fn open(dir: &Path) -> Database {
-    let options = Options { dir: dir.to_path_buf(), shards: 1, durability: Durability::Periodic };
+    let options =
+        Options { dir: dir.to_path_buf(), shards: 1, durability: Durability::Periodic, functions: false };
     Database::open_with(options).expect("a database")
 }
 

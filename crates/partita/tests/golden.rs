@@ -55,7 +55,9 @@ fn folders_of_an_earlier_release_open_and_answer_as_they_did() {
         // As many shards as then; fewer; more, so that every file is divided; and again, after a clean stop.
         for shards in [2, 1, 3, 3] {
             let durability = Durability::Sync;
-            let database = Database::open_with(Options { dir: data.clone(), shards, durability }).unwrap();
+            let database =
+                Database::open_with(Options { dir: data.clone(), shards, durability, functions: false })
+                    .unwrap();
             assert_eq!(answers(&database, &expected), expected, "{name} with {shards} shards");
             let insert = format!("INSERT INTO golden.people (id, city) VALUES ({}, 'Kiel')", 1000 + shards);
             database.execute(&insert, ()).unwrap();

@@ -14,7 +14,12 @@ fn statements(cql: &str) -> Vec<String> {
 fn every_repair_of_the_evidence_runs() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../design/tests/evidence");
     let dir = tempfile::tempdir().expect("a folder");
-    let options = Options { dir: dir.path().to_path_buf(), shards: 1, durability: Durability::Periodic };
+    let options = Options {
+        dir: dir.path().to_path_buf(),
+        shards: 1,
+        durability: Durability::Periodic,
+        functions: false,
+    };
     let database = Database::open_with(options).expect("a database");
     let sets = ["learning", "locked", "second", "third", "fourth"]
         .map(|set| std::fs::read_dir(folder.join(set)).expect("evidence"));

@@ -7,18 +7,24 @@ use crate::spec::Rows;
 use crate::tenant::Gate;
 use crate::values::Values;
 use rt::Budget;
+use sandbox::Sandbox;
 use schema::Table;
 use std::cell::RefCell;
 use std::sync::Arc;
 use store::naive::NaiveStore;
 use store::{Account, Accounted, Store};
 
-/// Makes identifiers; the server backs it with its clock and randomness, tests with counters.
+/// What expressions may use of their shard: identifiers, which the server backs with its clock and randomness, and a place to run
+/// functions of users.
 pub trait Ids {
     /// A fresh version-1 UUID, strictly increasing on this shard.
     fn timeuuid(&self) -> [u8; 16];
     /// A random version-4 UUID.
     fn uuid(&self) -> [u8; 16];
+    /// Runs functions of users; `None`: they are kept and not run.
+    fn sandbox(&self) -> Option<&Sandbox> {
+        None
+    }
 }
 
 impl<T: Ids + ?Sized> Ids for std::rc::Rc<T> {
@@ -28,6 +34,10 @@ impl<T: Ids + ?Sized> Ids for std::rc::Rc<T> {
 
     fn uuid(&self) -> [u8; 16] {
         (**self).uuid()
+    }
+
+    fn sandbox(&self) -> Option<&Sandbox> {
+        (**self).sandbox()
     }
 }
 

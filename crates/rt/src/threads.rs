@@ -45,6 +45,12 @@ pub fn pause(duration: Duration) {
     std::thread::sleep(duration);
 }
 
+/// How long this thread has worked since it began: what others took of the processor meanwhile does not count.
+pub fn cpu_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

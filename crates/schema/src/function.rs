@@ -1,4 +1,4 @@
-//! User-defined functions and aggregates as the catalogue keeps them: described, granted and dropped, never run.
+//! User-defined functions and aggregates as the catalogue keeps them.
 //!
 //! Types are kept as texts, so that a user-defined type among them may gain fields without anything to bring up to date here.
 

@@ -35,6 +35,8 @@ pub struct Config {
     pub data_center: String,
     pub rack: String,
     pub limits: Limits,
+    /// Functions in Lua and WebAssembly run; else they are only kept.
+    pub functions: bool,
     /// The data is in a cluster, and this is a front end of it; `None`: it is in the embedded engine.
     pub cluster: Option<Cluster>,
 }
@@ -63,6 +65,7 @@ impl Config {
             data_center: "datacenter1".into(),
             rack: "rack1".into(),
             limits: Limits::default(),
+            functions: false,
             cluster: None,
         }
     }

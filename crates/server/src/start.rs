@@ -313,7 +313,7 @@ async fn run_shard(
     stage: Arc<watch::Sender<Stage>>,
 ) {
     let ShardParts { index, shared, system, clock, seed } = parts;
-    let ids = Rc::new(ShardIds::new(clock, index, seed));
+    let ids = Rc::new(ShardIds::new(clock, index, seed).running_functions(shared.config.functions));
     let limits = query_limits(&shared.config);
     let Some(store) = shared.engine.store(index) else {
         let _ = ready.send(Err(format!("the engine has no shard {index}")));

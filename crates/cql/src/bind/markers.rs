@@ -3,6 +3,7 @@
 use cql_syntax::ast::REFERENCE_BASE;
 use model::types::DataType;
 use query::ColumnSpec;
+use query::function::Choice;
 use schema::{Catalogue, Table};
 use std::sync::Arc;
 
@@ -13,11 +14,19 @@ pub struct Markers {
     specs: Vec<Option<ColumnSpec>>,
     /// Of what terms name of the LETs of a transaction; clients do not bind these.
     references: Vec<Option<ColumnSpec>>,
+    /// Functions of users that were chosen since they were last taken.
+    calls: Vec<Choice>,
 }
 
 impl Markers {
     pub fn new(count: usize) -> Markers {
-        Markers { keyspace: "".into(), table: "".into(), specs: vec![None; count], references: Vec::new() }
+        Markers {
+            keyspace: "".into(),
+            table: "".into(),
+            specs: vec![None; count],
+            references: Vec::new(),
+            calls: Vec::new(),
+        }
     }
 
     /// From now on markers belong to this table (a batch changes it per statement).
@@ -65,6 +74,16 @@ impl Markers {
     /// The place where a reference stands: its type and name.
     pub fn wanted(&self, reference: usize) -> Option<&ColumnSpec> {
         self.references.get(reference)?.as_ref()
+    }
+
+    /// A function of a user was chosen.
+    pub fn call(&mut self, choice: Choice) {
+        self.calls.push(choice);
+    }
+
+    /// Functions of users that the statement at hand calls, as far as it is bound.
+    pub fn take_calls(&mut self) -> Vec<Choice> {
+        std::mem::take(&mut self.calls)
     }
 
     /// The specs in marker order; `None` where a marker's type was never learnt (a binder's bug or

@@ -1,6 +1,6 @@
 //! CREATE and DROP FUNCTION and AGGREGATE, from the syntax tree to the schema's terms.
 //!
-//! Functions are kept for the schema's sake and never run, so their bodies are not looked at.
+//! Bodies are not looked at here: those in languages that run are compiled before, if the server runs functions at all.
 
 use crate::CqlError;
 use crate::bind::Scope;
@@ -13,7 +13,7 @@ use query::expr::Evaluated;
 use query::{Ids, Request, Values};
 use schema::{DropFunction, NewAggregate, NewFunction, UserAggregate, UserFunction, is_system_name};
 
-/// The languages that are kept. Cassandra 5.0 has only the first; dumps of older ones have the second.
+/// The languages that are kept and not run. Cassandra 5.0 has only the first; dumps of older ones have the second.
 const LANGUAGES: [&str; 2] = ["java", "javascript"];
 
 fn both_directives(or_replace: bool, if_not_exists: bool) -> Result<(), CqlError> {
@@ -23,7 +23,7 @@ fn both_directives(or_replace: bool, if_not_exists: bool) -> Result<(), CqlError
     }
 }
 
-pub(super) fn new_function(
+pub(crate) fn new_function(
     scope: Scope<'_>,
     keyspace: &str,
     create: &ast::CreateFunction,
@@ -32,7 +32,7 @@ pub(super) fn new_function(
     let resolve = resolves(scope, keyspace);
     if resolve {
         both_directives(create.or_replace, create.if_not_exists)?;
-        if !LANGUAGES.contains(&language.as_str()) {
+        if !LANGUAGES.contains(&language.as_str()) && sandbox::Language::named(&language).is_none() {
             return Err(CqlError::invalid(
                 "Currently only Java UDFs are available in Cassandra. For more information - CASSANDRA-18252 and \
                  CASSANDRA-17281",

@@ -30,6 +30,7 @@ mod totals_tests;
 mod usage_tests;
 mod view;
 
+pub(crate) use function::new_function;
 pub use mask::{MaskCall, parse_mask};
 pub(crate) use review::bind_fault;
 pub(crate) use table::new_table;

@@ -10,6 +10,7 @@ use crate::prepared::{Plan, Prepared, transaction_reads};
 use crate::session::{Dialect, Session};
 use cql_syntax::ast::{AlterView, DropNamed, NoteObject, Statement};
 use database::grants::{Grants, Permission, Resource};
+use query::function::Choice;
 use query::select::SelectPlan;
 use query::write::WritePlan;
 use schema::{Catalogue, Table};
@@ -67,11 +68,20 @@ pub async fn authorize<S: Store>(
 /// Masked values are shown in clear only to who may unmask; asking which rows have one tells it as well.
 fn select(grants: &Grants, plan: &SelectPlan) -> Result<Sight, CqlError> {
     grants.require_on_table(Permission::Select, &plan.table)?;
+    execute(grants, &plan.calls)?;
     if plan.masked.is_none() || grants.may_on_table(Permission::Unmask, &plan.table) {
         return Ok(Sight::Clear);
     }
     may_query(grants, &plan.table, &plan.queried_masked)?;
     Ok(Sight::Masked)
+}
+
+/// Functions that somebody made need a permission of their own; an aggregate those of its functions as well.
+fn execute(grants: &Grants, calls: &[Choice]) -> Result<(), CqlError> {
+    for (keyspace, name, types) in calls.iter().flat_map(Choice::executed) {
+        grants.require(Permission::Execute, &Resource::function(&keyspace, &name, &types))?;
+    }
+    Ok(())
 }
 
 /// Refuses a question about masked columns to who may neither see them nor ask about them.
@@ -106,6 +116,7 @@ fn writes(grants: &Grants, plans: &[Arc<WritePlan>]) -> Result<Sight, CqlError> 
     let mut sight = Sight::Clear;
     for plan in plans {
         grants.require_on_table(Permission::Modify, &plan.table)?;
+        execute(grants, &plan.calls)?;
         if !plan.is_conditional() {
             continue;
         }

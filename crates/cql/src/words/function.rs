@@ -2,6 +2,7 @@
 
 use super::{CqlError, of_kind};
 use query::fault::{FunctionFault, Kind};
+use sandbox::Failure;
 
 pub fn error(fault: FunctionFault, kind: Kind) -> CqlError {
     let failure = |function: String, arguments: Vec<String>, message: String| CqlError::FunctionFailure {
@@ -15,6 +16,19 @@ pub fn error(fault: FunctionFault, kind: Kind) -> CqlError {
     let text = match fault {
         FunctionFault::Failed { function, arguments, why } => {
             return failure(function, arguments, why.to_string());
+        }
+        FunctionFault::UserFailed { function, arguments, why } => {
+            let (keyspace, name) = function.split_once('.').unwrap_or(("", &function));
+            return CqlError::FunctionFailure {
+                keyspace: keyspace.into(),
+                function: name.into(),
+                message: format!(
+                    "execution of '{function}[{}]' failed: {}",
+                    arguments.join(", "),
+                    failure_words(&why)
+                ),
+                arguments,
+            };
         }
         FunctionFault::UnreadableJson { text } => {
             return from_json(format!("Could not decode JSON string '{text}'"));
@@ -74,7 +88,33 @@ pub fn error(fault: FunctionFault, kind: Kind) -> CqlError {
             "{function} cannot be called: functions and aggregates written in Java or JavaScript are kept with the schema, but \
              Partita runs no code inside the server. Compute the value in the application, or use the native functions"
         ),
+        FunctionFault::NotEnabled { function } => format!(
+            "{function} cannot be called: this server keeps functions and does not run them. Start it with --functions \
+             (PARTITA_FUNCTIONS=true, or functions = true in partita.toml) to run those written in Lua and WebAssembly"
+        ),
         FunctionFault::NotSummable { data_type } => format!("{data_type} is not a number type"),
     };
     of_kind(kind, text)
+}
+
+/// Why a function of a user has no result.
+pub fn failure_words(why: &Failure) -> String {
+    match why {
+        Failure::NotRun => "nothing here runs its language".into(),
+        Failure::Broken(text) => format!("it cannot be compiled: {text}"),
+        Failure::Failed(text) => text.clone(),
+        Failure::TooLong => {
+            "it was stopped, because the functions of one row or statement may work for a few milliseconds only".into()
+        }
+        Failure::TooMuchMemory { bytes_max } => {
+            format!("it was stopped, because it wanted more than {bytes_max} bytes of memory")
+        }
+        Failure::LargeArguments { bytes_max } => {
+            format!("its arguments are larger than {bytes_max} bytes, which is the limit")
+        }
+        Failure::LargeResult { bytes_max } => {
+            format!("its result is larger than {bytes_max} bytes, which is the limit")
+        }
+        Failure::WrongResult(text) => format!("its result is not of its type: {text}"),
+    }
 }

@@ -20,6 +20,8 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use function::failure_words;
+
 use ::store::StoreError;
 use query::QueryError;
 use query::fault::{Fault, Kind};

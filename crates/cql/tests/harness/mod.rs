@@ -36,12 +36,26 @@ impl Bench {
         bench
     }
 
+    /// With keyspace `ks` in use, on a shard that runs functions.
+    pub fn running_functions() -> Bench {
+        let mut bench = Bench::made(true);
+        bench
+            .run("CREATE KEYSPACE ks WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
+            .unwrap();
+        bench.session.keyspace = Some("ks".into());
+        bench
+    }
+
     /// With nothing but the system tables.
     pub fn bare() -> Bench {
+        Bench::made(false)
+    }
+
+    fn made(functions: bool) -> Bench {
         let clock = Arc::new(ManualClock::at_micros(START_MICROS));
         let shared = Arc::new(cql::open_catalogue(None, START_MICROS).unwrap());
         let system = Arc::new(SystemTables::new(NodeInfo::default(), shared.clone()));
-        let ids = Rc::new(ShardIds::new(clock.clone(), 0, 7));
+        let ids = Rc::new(ShardIds::new(clock.clone(), 0, 7).running_functions(functions));
         let (store, limits) = (NaiveStore::new(), Default::default());
         let dialect = Dialect::new(store, shared, system, Box::new(ids.clone()), limits, Box::new(Plain));
         wait(dialect.shared.bootstrap(&dialect.store)).unwrap();
@@ -87,6 +101,13 @@ impl Bench {
         let bound: Vec<Bound<'_>> = values.iter().map(|v| v.map_or(Bound::Null, Bound::Value)).collect();
         let request = Request::new(Values(&bound), self.ids.now_micros());
         show(self.request(text, request).map(|answer| answer.response))
+    }
+
+    /// Prepares once, changes the schema, and says whether the plan is still the catalogue's.
+    pub fn is_current_after(&mut self, text: &str, ddl: &str) -> bool {
+        let prepared = self.dialect.prepare(&self.session, None, text).unwrap();
+        self.run(ddl).unwrap();
+        prepared.is_current(&self.dialect.catalogue().1)
     }
 
     /// The whole answer.

@@ -2,7 +2,7 @@
 
 use super::definition::{
     BillingMode, Index, IndexKind, IndexProjection, KeyAttribute, KeySchema, OnDemand, TableDefinition,
-    TableStatus, Throughput, VectorIndex,
+    TableStatus, Throughput, VectorIndex, Warm,
 };
 use crate::json::{self, Writer};
 
@@ -20,8 +20,8 @@ pub struct Facts<'a> {
     pub vector_indexes: &'a [(i64, i64)],
 }
 
-/// What DescribeTable says of a table that nobody prepared throughput for.
-const WARM: (i64, i64) = (12_000, 4_000);
+/// What DescribeTable says of a table on demand that nobody prepared throughput for.
+const WARM_ON_DEMAND: (i64, i64) = (12_000, 4_000);
 
 impl TableDefinition {
     pub fn arn(&self, prefix: &str) -> String {
@@ -30,6 +30,9 @@ impl TableDefinition {
 
     /// Appends the object that the API calls TableDescription.
     pub fn describe(&self, facts: &Facts<'_>, out: &mut Vec<u8>) {
+        if facts.status == TableStatus::Deleting {
+            return self.describe_deleted(facts, out);
+        }
         let arn = self.arn(facts.arn_prefix);
         let mut object = Writer::object(out);
         object.list("AttributeDefinitions", &self.attributes(), |attribute, out| {
@@ -50,7 +53,10 @@ impl TableDefinition {
         if let Some(since) = self.on_demand_since_ms {
             let mut summary = object.nested("BillingModeSummary");
             summary.string("BillingMode", self.billing.name());
-            summary.time("LastUpdateToPayPerRequestDateTime", since);
+            // The answer of CreateTable does not have it yet.
+            if facts.status != TableStatus::Creating {
+                summary.time("LastUpdateToPayPerRequestDateTime", since);
+            }
             summary.end();
         }
         self.describe_indexes(IndexKind::Local, facts, &arn, &mut object);
@@ -58,6 +64,20 @@ impl TableDefinition {
         self.describe_vectors(facts, &arn, &mut object);
         self.describe_stream(&arn, &mut object);
         self.describe_rest(facts, &mut object);
+        object.end();
+    }
+
+    /// What is left to say of a table that is being deleted.
+    fn describe_deleted(&self, facts: &Facts<'_>, out: &mut Vec<u8>) {
+        let mut object = Writer::object(out);
+        object.string("TableName", &self.name);
+        object.string("TableStatus", facts.status.name());
+        throughput(&self.throughput, &mut object);
+        object.integer("TableSizeBytes", facts.bytes);
+        object.integer("ItemCount", facts.items);
+        object.string("TableArn", &self.arn(facts.arn_prefix));
+        object.string("TableId", &self.id);
+        object.boolean("DeletionProtectionEnabled", self.deletion_protection);
         object.end();
     }
 
@@ -98,7 +118,7 @@ impl TableDefinition {
         object.string("IndexArn", &format!("{arn}/index/{}", index.name));
         if index.kind == IndexKind::Global {
             on_demand(index.on_demand, &mut object);
-            warm(index.warm.map_or(WARM, |warm| (warm.read, warm.write)), facts.status, &mut object);
+            self.describe_warm(index.warm, &index.throughput.unwrap_or_default(), facts.status, &mut object);
         }
         object.end();
     }
@@ -174,7 +194,28 @@ impl TableDefinition {
         }
         object.boolean("DeletionProtectionEnabled", self.deletion_protection);
         on_demand(self.on_demand, object);
-        warm(self.warm.map_or(WARM, |warm| (warm.read, warm.write)), facts.status, object);
+        self.describe_warm(self.warm, &self.throughput, facts.status, object);
+    }
+
+    /// Without a wish, what is provisioned is what is warm. The answer of CreateTable tells wishes only.
+    fn describe_warm(
+        &self,
+        wished: Option<Warm>,
+        provisioned: &Throughput,
+        status: TableStatus,
+        object: &mut Writer<'_>,
+    ) {
+        let units = match wished {
+            Some(wished) => (wished.read, wished.write),
+            None if status == TableStatus::Creating => return,
+            None if self.is_on_demand() => WARM_ON_DEMAND,
+            None => (provisioned.read, provisioned.write),
+        };
+        let mut nested = object.nested("WarmThroughput");
+        nested.integer("ReadUnitsPerSecond", units.0);
+        nested.integer("WriteUnitsPerSecond", units.1);
+        nested.string("Status", if status == TableStatus::Active { "ACTIVE" } else { "UPDATING" });
+        nested.end();
     }
 
     /// Every attribute that is in a key, by name; the table's first.
@@ -231,14 +272,6 @@ fn on_demand(limits: Option<OnDemand>, object: &mut Writer<'_>) {
     let mut nested = object.nested("OnDemandThroughput");
     nested.integer("MaxReadRequestUnits", limits.read.unwrap_or(-1));
     nested.integer("MaxWriteRequestUnits", limits.write.unwrap_or(-1));
-    nested.end();
-}
-
-fn warm((read, write): (i64, i64), status: TableStatus, object: &mut Writer<'_>) {
-    let mut nested = object.nested("WarmThroughput");
-    nested.integer("ReadUnitsPerSecond", read);
-    nested.integer("WriteUnitsPerSecond", write);
-    nested.string("Status", if status == TableStatus::Active { "ACTIVE" } else { "UPDATING" });
     nested.end();
 }
 

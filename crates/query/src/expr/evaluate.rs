@@ -4,7 +4,7 @@ use super::access::{element, field, slice};
 use super::{Env, Evaluated, Expr, Node};
 use crate::error::QueryError;
 use crate::fault::{FunctionFault, NullIn, UnsetIn};
-use crate::function::{CallContext, Function};
+use crate::function::Function;
 use crate::values::Bound;
 use model::types::DataType;
 use model::value::{canonical, encode_elements, encode_fields, encode_map, encode_set, encode_vector};
@@ -30,8 +30,7 @@ impl Expr {
             Node::Call(function, args) => {
                 let args = evaluate_args(&function.name, args, env)?;
                 let args: Vec<Option<&[u8]>> = args.iter().map(|a| a.as_deref()).collect();
-                let context = CallContext { now_micros: env.now_micros, ids: env.ids };
-                let result = function.call(&args, &context)?;
+                let result = function.call(&args, &env.call_context())?;
                 check_result(function, result.as_deref())?;
                 owned(result)
             }

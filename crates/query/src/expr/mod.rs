@@ -11,7 +11,7 @@ mod tests;
 
 use crate::context::{Ids, Request};
 use crate::error::QueryError;
-use crate::function::Function;
+use crate::function::{CallContext, Function};
 use crate::values::{Bound, Values};
 use model::types::DataType;
 use model::value::is_plain_value;
@@ -98,6 +98,11 @@ impl<'v, 'c> Env<'v, 'c> {
     /// For terms: no row at hand.
     pub fn of_request(request: &Request<'v>, ids: &'c dyn Ids) -> Env<'v, 'c> {
         Env { values: request.values, inputs: &[], now_micros: request.now_micros, ids }
+    }
+
+    /// For calls of functions.
+    pub fn call_context(&self) -> CallContext<'c> {
+        CallContext { now_micros: self.now_micros, ids: self.ids }
     }
 }
 

@@ -76,6 +76,16 @@ pub enum FunctionFault {
     NotRun {
         function: String,
     },
+    /// The server was not started to run functions.
+    NotEnabled {
+        function: String,
+    },
+    /// A user's function ran and failed, or was stopped.
+    UserFailed {
+        function: String,
+        arguments: Vec<String>,
+        why: sandbox::Failure,
+    },
     /// It ran and failed.
     Failed {
         function: String,
@@ -94,6 +104,7 @@ impl FunctionFault {
     pub fn kind(&self) -> Kind {
         match self {
             FunctionFault::Failed { .. }
+            | FunctionFault::UserFailed { .. }
             | FunctionFault::UnreadableJson { .. }
             | FunctionFault::MismatchedJson { .. } => Kind::FunctionFailed,
             FunctionFault::ResultTooLarge { .. } => Kind::TooLarge,
@@ -114,7 +125,8 @@ impl FunctionFault {
             | FunctionFault::Dimensions
             | FunctionFault::ZeroVector
             | FunctionFault::NotSummable { .. }
-            | FunctionFault::NotRun { .. } => Kind::Invalid,
+            | FunctionFault::NotRun { .. }
+            | FunctionFault::NotEnabled { .. } => Kind::Invalid,
         }
     }
 }

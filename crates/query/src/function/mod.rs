@@ -13,10 +13,12 @@ mod mask;
 mod number;
 mod time;
 mod token;
+pub mod user;
 mod vector;
 
 pub use number::{cast_function, negate_function, operator_function};
 pub use token::token_function;
+pub use user::{Choice, User};
 pub(crate) use vector::{cosine, dot_product, euclidean, floats};
 
 use crate::context::Ids;
@@ -57,11 +59,13 @@ pub struct Function {
     pub body: Body,
     /// Keeps the order of its argument: may end a GROUP BY.
     pub monotonic: bool,
+    /// What somebody made; `None`: it is built in.
+    pub user: Option<Arc<User>>,
 }
 
 impl Function {
     pub fn new(name: &str, args: Vec<DataType>, returns: DataType, body: Body) -> Function {
-        Function { name: format!("system.{name}").into(), args, returns, body, monotonic: false }
+        Function { name: format!("system.{name}").into(), args, returns, body, monotonic: false, user: None }
     }
 
     pub fn monotonic(mut self) -> Function {

@@ -3,10 +3,12 @@
 use crate::error::QueryError;
 use crate::expr::{Env, Expr};
 use crate::fault::FunctionFault;
+use crate::function::Function;
 use model::arithmetic::{Average, Sum};
 use model::types::DataType;
 use model::value::ValueError;
 use model::value::compare;
+use std::sync::Arc;
 
 /// One aggregate call of a plan.
 #[derive(Clone, Debug)]
@@ -14,10 +16,22 @@ pub struct Aggregate {
     pub kind: AggregateKind,
     /// Evaluated for every row; none for `count(*)`.
     pub argument: Option<Expr>,
+    /// Of [`AggregateKind::User`].
+    pub user: Option<Box<UserCall>>,
+}
+
+/// A call of an aggregate that somebody made.
+#[derive(Clone, Debug)]
+pub struct UserCall {
+    pub state: Arc<Function>,
+    pub finish: Option<Arc<Function>>,
+    pub initial: Option<Vec<u8>>,
+    pub arguments: Vec<Expr>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AggregateKind {
+    User,
     CountRows,
     /// Rows whose argument is not null.
     Count,
@@ -61,6 +75,7 @@ pub enum State {
     Average(Average),
     Least { best: Option<Vec<u8>>, data_type: DataType },
     Greatest { best: Option<Vec<u8>>, data_type: DataType },
+    User(Option<Vec<u8>>),
 }
 
 impl Aggregate {
@@ -72,6 +87,7 @@ impl Aggregate {
         };
         let not_a_number = || FunctionFault::NotSummable { data_type: data_type().to_string() };
         Ok(match self.kind {
+            AggregateKind::User => State::User(self.user.as_ref().and_then(|user| user.initial.clone())),
             AggregateKind::CountRows | AggregateKind::Count => State::Count(0),
             AggregateKind::Sum => State::Sum(Sum::new(&number()).ok_or_else(not_a_number)?),
             AggregateKind::Avg => State::Average(Average::new(&number()).ok_or_else(not_a_number)?),
@@ -82,6 +98,9 @@ impl Aggregate {
 
     /// Takes the row at hand into account.
     pub fn add(&self, state: &mut State, env: &Env<'_, '_>) -> Result<(), QueryError> {
+        if let (Some(user), State::User(value)) = (&self.user, &mut *state) {
+            return user.add(value, env);
+        }
         let Some(argument) = &self.argument else {
             if let State::Count(count) = state {
                 *count += 1;
@@ -106,7 +125,35 @@ impl Aggregate {
                     *best = Some(value.into_owned());
                 }
             }
+            State::User(_) => {}
         }
+        Ok(())
+    }
+
+    /// The result; `None` is null.
+    pub fn finish(&self, state: State, env: &Env<'_, '_>) -> Result<Option<Vec<u8>>, QueryError> {
+        match (state, self.user.as_ref().and_then(|user| user.finish.as_ref())) {
+            (State::User(value), Some(finish)) => finish.call(&[value.as_deref()], &env.call_context()),
+            (State::User(value), None) => Ok(value),
+            (state, _) => Ok(state.value()),
+        }
+    }
+}
+
+impl UserCall {
+    /// The next state. A state function that is not called with nulls leaves the state as it is.
+    fn add(&self, value: &mut Option<Vec<u8>>, env: &Env<'_, '_>) -> Result<(), QueryError> {
+        let mut given = Vec::with_capacity(self.arguments.len());
+        for argument in &self.arguments {
+            given.push(argument.evaluate_in(env)?.into_bytes());
+        }
+        let args: Vec<Option<&[u8]>> =
+            std::iter::once(value.as_deref()).chain(given.iter().map(|bytes| bytes.as_deref())).collect();
+        if self.state.is_strict() && args.iter().any(Option::is_none) {
+            return Ok(());
+        }
+        let next = self.state.call(&args, &env.call_context())?;
+        *value = next;
         Ok(())
     }
 }
@@ -116,17 +163,18 @@ impl State {
     pub fn bytes(&self) -> usize {
         match self {
             State::Count(_) | State::Sum(_) | State::Average(_) => 0,
-            State::Least { best, .. } | State::Greatest { best, .. } => best.as_ref().map_or(0, Vec::len),
+            State::Least { best, .. } | State::Greatest { best, .. } | State::User(best) => {
+                best.as_ref().map_or(0, Vec::len)
+            }
         }
     }
 
-    /// The result; `None` is null.
-    pub fn finish(self) -> Option<Vec<u8>> {
+    fn value(self) -> Option<Vec<u8>> {
         match self {
             State::Count(count) => Some(count.to_be_bytes().to_vec()),
             State::Sum(sum) => Some(sum.value()),
             State::Average(average) => Some(average.value()),
-            State::Least { best, .. } | State::Greatest { best, .. } => best,
+            State::Least { best, .. } | State::Greatest { best, .. } | State::User(best) => best,
         }
     }
 }

@@ -29,6 +29,8 @@ const AHEAD_BYTES: usize = 64 << 10;
 pub enum Chosen {
     Partitions(PartitionSet),
     Merge(Merged),
+    /// Merged and grouped.
+    Groups(Merged),
 }
 
 /// Decides how entities are read; `limits` of the scan mean entities from then on.
@@ -39,6 +41,10 @@ pub async fn choose<S: Store, T: Store>(
 ) -> Result<Chosen, QueryError> {
     let plan = scan.plan;
     let Some(bucketing) = plan.table.bucketing() else { return Err(not_bucketed()) };
+    let grouped = plan.grouping.as_ref().is_some_and(|grouping| grouping.rows.is_some());
+    if grouped {
+        return merged(scan, bucketing, entities, state).await.map(Chosen::Groups);
+    }
     if plan.distinct || plan.grouping.is_some() || plan.ann.is_some() {
         // Order plays no part: every partition that there is, one after the other.
         let mut keys = Vec::new();

@@ -82,6 +82,8 @@ pub struct Collector<'p, 'c> {
     pub nearest: Option<Nearest>,
     pub stopped: Option<Stop>,
     turn: Turn,
+    /// Functions of users are called.
+    calls: bool,
     /// The read was stopped for others to have their turn, and goes on behind this place.
     pub turn_over: Option<Position>,
     pub error: Option<QueryError>,
@@ -126,6 +128,7 @@ impl<'p, 'c> Collector<'p, 'c> {
             request: *request,
             ids,
             turn: Turn::new(plan, &filters),
+            calls: !plan.calls.is_empty(),
             turn_over: None,
             filters,
             infos: CellInfos::bind(&plan.layout.infos, &plan.inputs, request, ids)?,
@@ -441,10 +444,28 @@ impl<'p, 'c> Collector<'p, 'c> {
         Ok(Flow::Continue)
     }
 
+    /// The rows that follow are of another entity; so many of its groups may still come.
+    pub fn begin_entity(&mut self, groups_left: Option<u64>) -> Result<(), QueryError> {
+        self.end_group()?;
+        self.partition_left = groups_left;
+        Ok(())
+    }
+
+    pub fn groups_left(&self) -> Option<u64> {
+        self.partition_left
+    }
+
+    /// Adds a row that was merged to its group; `inputs` are its inputs as an answer has values.
+    pub fn take_merged(&mut self, clustering: &[u8], inputs: &[u8]) -> Result<Flow, QueryError> {
+        self.scratch.put_inputs(inputs);
+        self.aggregate(Some(clustering), &[])
+    }
+
     /// Writes the group at hand, if there is one. Its rows are behind the reader.
     fn end_group(&mut self) -> Result<(), QueryError> {
         let Some(group) = self.group.take() else { return Ok(()) };
-        let results: Vec<Option<Vec<u8>>> = group.states.into_iter().map(State::finish).collect();
+        self.begin_step();
+        let results = self.results(group.states)?;
         let mut inputs: Vec<Option<Cow<'_, [u8]>>> =
             group.first.into_iter().map(|v| v.map(Cow::Owned)).collect();
         for (slot, input) in self.plan.inputs.iter().enumerate() {
@@ -476,6 +497,29 @@ impl<'p, 'c> Collector<'p, 'c> {
             *left = left.saturating_sub(1);
         }
         Ok(())
+    }
+
+    /// What the aggregates of a group give.
+    fn results(&self, states: Vec<State>) -> Result<Vec<Option<Vec<u8>>>, QueryError> {
+        let Some(grouping) = &self.plan.grouping else { return Ok(Vec::new()) };
+        let env = self.env(&[]);
+        grouping
+            .aggregates
+            .iter()
+            .zip(states)
+            .map(|(aggregate, state)| aggregate.finish(state, &env))
+            .collect()
+    }
+
+    /// Functions of users may work again, and what they did counts.
+    #[inline]
+    fn begin_step(&mut self) {
+        if self.calls
+            && let Some(sandbox) = self.ids.sandbox()
+        {
+            self.turn.worked(sandbox.used());
+            sandbox.begin_step();
+        }
     }
 
     /// Stops the read behind a row that was dealt with; whoever drives it goes on there.
@@ -539,6 +583,7 @@ impl Sink for Collector<'_, '_> {
             return Flow::Continue;
         }
         self.rows_met = true;
+        self.begin_step();
         let plan = self.plan;
         self.scratch.row(&plan.table, &plan.layout, &plan.inputs, &self.infos, clustering, row);
         let flow = self.take(Some(clustering), row.body());

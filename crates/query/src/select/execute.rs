@@ -99,6 +99,12 @@ async fn run<S: Store, T: Store>(
                 scan.warn_about_tombstones(rows.count);
                 return Ok(rows);
             }
+            Chosen::Groups(merged) => {
+                now_of(&mut state, moved.is_some(), merged.set);
+                let rows = Box::pin(merge::run_groups(&mut scan, merged, state)).await?;
+                scan.warn_about_tombstones(rows.count);
+                return Ok(rows);
+            }
         },
         other => other,
     };

@@ -24,7 +24,7 @@ mod scratch;
 mod through_index;
 mod turn;
 
-pub use aggregate::{Aggregate, AggregateKind};
+pub use aggregate::{Aggregate, AggregateKind, UserCall};
 pub use execute::execute;
 pub use filter::{BoundFilter, Filter};
 pub use index_path::{IndexPath, Lookup};

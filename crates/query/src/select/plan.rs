@@ -8,7 +8,8 @@ use super::layout::Layout;
 use super::nearest::Ann;
 use super::output::Output;
 use crate::expr::Expr;
-use crate::restrict::Restrictions;
+use crate::function::Choice;
+use crate::restrict::{PartitionRestriction, Restrictions};
 use crate::spec::ColumnSpec;
 use schema::Table;
 use std::sync::Arc;
@@ -43,6 +44,8 @@ pub struct SelectPlan {
     pub masked: Option<Box<SelectPlan>>,
     /// Masked columns that the statement asks about: knowing which rows match tells their values.
     pub queried_masked: Vec<Arc<str>>,
+    /// Functions of users that it calls.
+    pub calls: Vec<Choice>,
     pub(super) layout: Layout,
 }
 
@@ -52,6 +55,8 @@ pub struct Grouping {
     pub aggregates: Vec<Aggregate>,
     /// GROUP BY; a group never spans partitions when this is not empty. Empty: all rows are one group.
     pub keys: Vec<Expr>,
+    /// GROUP BY over entities: their rows are merged by this plan, whose rows are the inputs of the groups.
+    pub rows: Option<Box<SelectPlan>>,
 }
 
 /// The parts of a plan that a dialect decides; the rest is derived.
@@ -89,8 +94,29 @@ impl SelectPlan {
             warnings: Vec::new(),
             masked: None,
             queried_masked: Vec::new(),
+            calls: Vec::new(),
             layout,
         }
+    }
+
+    /// Groups the rows; those of entities are merged first.
+    pub fn group_by(&mut self, aggregates: Vec<Aggregate>, keys: Vec<Expr>) {
+        let of_entities = matches!(self.restrictions.partitions, PartitionRestriction::Entities { .. });
+        let rows = (of_entities && !keys.is_empty()).then(|| Box::new(self.rows_of_groups()));
+        self.grouping = Some(Grouping { aggregates, keys, rows });
+    }
+
+    fn rows_of_groups(&self) -> SelectPlan {
+        let mut rows = SelectPlan::new(SelectParts {
+            columns: Vec::new(),
+            restrictions: self.restrictions.clone(),
+            filters: self.filters.clone(),
+            inputs: self.inputs.clone(),
+            output: Output::Slots((0..self.inputs.len()).collect()),
+        });
+        rows.reverse = self.reverse;
+        rows.static_rows = self.static_rows;
+        rows
     }
 
     /// The plan for a reader: with or without the right to see clear values.

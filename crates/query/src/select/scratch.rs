@@ -207,6 +207,24 @@ impl Scratch {
         }
     }
 
+    /// Takes all inputs from where another plan wrote them, one behind the other as an answer has values.
+    pub fn put_inputs(&mut self, inputs: &[u8]) {
+        self.row_bytes.clear();
+        self.row_bytes.extend_from_slice(inputs);
+        let mut at = 0;
+        for place in &mut self.places {
+            let length =
+                inputs.get(at..).and_then(<[u8]>::first_chunk).map_or(-1, |head| i32::from_be_bytes(*head));
+            at += size_of::<i32>();
+            *place = match u32::try_from(length) {
+                Ok(len) => Place::Made { start: at as u32, len },
+                Err(_) => Place::Null,
+            };
+            at += usize::try_from(length).unwrap_or(0);
+        }
+        debug_assert_eq!(at, inputs.len(), "a row has as many values as the plan has inputs");
+    }
+
     /// The value in a slot; `row` is the body of the row at hand (empty for a static-only row).
     #[inline]
     pub fn value<'s>(&'s self, slot: usize, row: &'s [u8]) -> Option<&'s [u8]> {

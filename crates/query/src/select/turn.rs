@@ -20,6 +20,9 @@ const STEP_COST: u64 = 40;
 /// What a call costs for each byte of the row, beside copying it.
 const CALL_BYTE_COST: u64 = 16;
 
+/// What a unit of the sandbox costs.
+const UNIT_COST: u64 = 2;
+
 pub struct Turn {
     row: u64,
     byte: u64,
@@ -46,13 +49,23 @@ impl Turn {
         if let Some(grouping) = &plan.grouping {
             steps += grouping.aggregates.len() + grouping.keys.len();
             let arguments = grouping.aggregates.iter().filter_map(|aggregate| aggregate.argument.as_ref());
-            arguments.chain(&grouping.keys).for_each(|expr| expr.count(&mut steps, &mut calls));
+            let users = grouping.aggregates.iter().filter_map(|aggregate| aggregate.user.as_ref());
+            let of_users = users.flat_map(|user| &user.arguments);
+            arguments
+                .chain(of_users)
+                .chain(&grouping.keys)
+                .for_each(|expr| expr.count(&mut steps, &mut calls));
         }
         Turn {
             row: ROW_COST + steps as u64 * STEP_COST,
             byte: 1 + calls as u64 * CALL_BYTE_COST,
             left: if rt::turn::is_crowded() { FIRST_TURN_COST } else { TURN_COST },
         }
+    }
+
+    /// Counts units that functions of users have worked.
+    pub fn worked(&mut self, units: u64) {
+        self.left = self.left.saturating_sub(units.saturating_mul(UNIT_COST));
     }
 
     /// Counts a row of so many bytes; whether it is others' turn now.

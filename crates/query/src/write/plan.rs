@@ -1,6 +1,7 @@
 //! What a write statement does, as data.
 
 use crate::expr::Expr;
+use crate::function::Choice;
 use crate::restrict::Restrictions;
 use model::row::ColumnId;
 use model::types::DataType;
@@ -44,6 +45,8 @@ pub struct WritePlan {
     pub checked: bool,
     /// INSERT JSON: the expressions above are markers for the columns of the document.
     pub json: Option<JsonSource>,
+    /// Functions of users that it calls.
+    pub calls: Vec<Choice>,
 }
 
 /// Of a conditional statement on a table with masked columns; empty for all others.

@@ -12,8 +12,8 @@ use query::restrict::{
     TupleRange,
 };
 use query::select::{
-    Aggregate, AggregateKind, CellPlace, Filter, Grouping, IndexPath, Input, Lookup, Output, SelectParts,
-    SelectPlan, Source,
+    Aggregate, AggregateKind, CellPlace, Filter, IndexPath, Input, Lookup, Output, SelectParts, SelectPlan,
+    Source,
 };
 use query::{Rows, Values};
 use schema::{Column, ColumnKind, IndexPart, Table};
@@ -104,12 +104,12 @@ fn statement(random: &mut Random, number: usize) -> SelectPlan {
         plan.per_partition_limit = random.one_in(3).then(|| int(1 + random.below(20)));
     }
     if random.one_in(4) {
-        let count = Aggregate { kind: AggregateKind::CountRows, argument: None };
+        let count = Aggregate { kind: AggregateKind::CountRows, argument: None, user: None };
         let names = ["a", "b", "c"];
         let keys = if distinct { 2 } else { random.below(3) as usize + 1 };
         let keys = if keys == 1 { 0 } else { keys };
         let keys = names.iter().take(keys).map(|name| input(&table, name)).collect();
-        plan.grouping = Some(Grouping { aggregates: vec![count], keys });
+        plan.group_by(vec![count], keys);
         plan.output = Output::Slots(vec![0, 1, 2, 9]);
     }
     plan.index = IndexPath::new(&table, index, lookup);

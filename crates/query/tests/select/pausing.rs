@@ -8,8 +8,7 @@ use model::types::DataType;
 use query::expr::{Expr, Node};
 use query::restrict::{ClusteringRestriction, PartitionRestriction, Restrictions, Terms};
 use query::select::{
-    self, Aggregate, AggregateKind, CellPlace, Filter, Grouping, Input, Output, SelectParts, SelectPlan,
-    Source,
+    self, Aggregate, AggregateKind, CellPlace, Filter, Input, Output, SelectParts, SelectPlan, Source,
 };
 use query::{Context, QueryError, Rows, Values};
 use schema::Table;
@@ -161,7 +160,7 @@ fn plans() -> Vec<(&'static str, SelectPlan)> {
         column: "v2".into(),
     });
     filtered.static_rows = false;
-    let count = Aggregate { kind: AggregateKind::CountRows, argument: None };
+    let count = Aggregate { kind: AggregateKind::CountRows, argument: None, user: None };
     let aggregated = |keys: Vec<Expr>| {
         let mut plan = base();
         plan.inputs.push(Input { source: Source::Aggregate(0), data_type: DataType::BigInt });
@@ -173,7 +172,7 @@ fn plans() -> Vec<(&'static str, SelectPlan)> {
             inputs: plan.inputs,
             output,
         });
-        plan.grouping = Some(Grouping { aggregates: vec![count.clone()], keys });
+        plan.group_by(vec![count.clone()], keys);
         plan
     };
     let by_key = vec![Expr::new(DataType::Int, Node::Input(0))];

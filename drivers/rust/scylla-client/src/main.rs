@@ -2,6 +2,7 @@
 //!
 //! Each check is an async function over the shared `World`; it passes when it returns `Ok`.
 
+mod buckets;
 mod connections;
 mod paging;
 mod schema;
@@ -16,6 +17,11 @@ use world::{Report, World};
 async fn main() {
     let mut report = Report::default();
     let mut world = World::from_environment();
+    if let Ok(state) = std::env::var(buckets::STATE) {
+        let outcome = buckets::go_on(&world, &state).await;
+        outcome.unwrap_or_else(|problem| panic!("{problem}"));
+        return;
+    }
     report.check("connect", schema::connect(&mut world).await);
     if world.session.is_some() {
         run(&world, &mut report).await;
@@ -45,6 +51,11 @@ async fn run(w: &World, r: &mut Report) {
     r.check("concurrent: 10,000 inserts", paging::fill(w).await);
     r.check("paging: 10,000 rows, 100 a page", paging::stream(w).await);
     r.check("paging: state handed to another session", paging::handed_over(w).await);
+    if w.target == "partita" {
+        r.check("buckets: 600 rows in 30 days and 4 hash buckets", buckets::fill(w).await);
+        r.check("buckets: pages of any size, both ways", buckets::pages(w).await);
+        r.check("buckets: the paging state goes on in another process", buckets::another_process(w).await);
+    }
     r.check("profiles and speculative execution", connections::profiles(w).await);
     r.check("compression: none", connections::compression(w, None).await);
     r.check("compression: lz4", connections::compression(w, Some(scylla::client::Compression::Lz4)).await);

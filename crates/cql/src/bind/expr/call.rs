@@ -18,13 +18,15 @@ pub const SELECTION: &str = "[selection]";
 /// What a call turned out to call.
 pub enum Callee {
     Scalar(Function),
+    /// The signature of an aggregate that somebody made.
+    UserAggregate(Function),
     Aggregate(AggregateKind, DataType),
 }
 
 impl Callee {
     fn returns(&self) -> &DataType {
         match self {
-            Callee::Scalar(function) => &function.returns,
+            Callee::Scalar(function) | Callee::UserAggregate(function) => &function.returns,
             Callee::Aggregate(_, returns) => returns,
         }
     }
@@ -112,6 +114,7 @@ impl Binder<'_, '_> {
             ExprKind::CountRows => self.aggregate(AggregateKind::CountRows, &[], DataType::BigInt),
             ExprKind::Function { name, args } => match self.callee(name, args, expected)? {
                 Callee::Scalar(function) => self.scalar(function, args),
+                Callee::UserAggregate(function) => self.user_aggregate(function, args),
                 Callee::Aggregate(kind, returns) => self.aggregate(kind, args, returns),
             },
             ExprKind::Cast { expr, to } => {
@@ -156,7 +159,9 @@ impl Binder<'_, '_> {
         for (i, (arg, data_type)) in args.iter().zip(&function.args).enumerate() {
             bound.push(self.bind(arg, data_type, &self.arg_name(i, &function.name))?);
         }
-        Ok(call(function, bound))
+        let function = Arc::new(function);
+        self.uses(&function);
+        Ok(Expr::new(function.returns.clone(), Node::Call(function, bound)))
     }
 
     /// What markers among two operands are called.
@@ -169,19 +174,27 @@ impl Binder<'_, '_> {
         if self.row.is_some() { SELECTION.into() } else { format!("arg{at}({function})") }
     }
 
+    /// What follows are arguments of an aggregate.
+    pub(super) fn enter_aggregate(&mut self) -> Result<(), CqlError> {
+        let Some(row) = &mut self.row else {
+            return Err(CqlError::invalid("Aggregation function are not supported in the where clause"));
+        };
+        match std::mem::replace(&mut row.in_aggregate, true) {
+            true => {
+                let text = "aggregate functions cannot be used as arguments of aggregate functions";
+                Err(CqlError::invalid(text))
+            }
+            false => Ok(()),
+        }
+    }
+
     fn aggregate(
         &mut self,
         kind: AggregateKind,
         args: &[ast::Expr],
         returns: DataType,
     ) -> Result<Expr, CqlError> {
-        let Some(row) = &mut self.row else {
-            return Err(CqlError::invalid("Aggregation function are not supported in the where clause"));
-        };
-        if std::mem::replace(&mut row.in_aggregate, true) {
-            let text = "aggregate functions cannot be used as arguments of aggregate functions";
-            return Err(CqlError::invalid(text));
-        }
+        self.enter_aggregate()?;
         let argument = match args {
             [] => Ok(None),
             [arg, ..] => match self.natural(arg) {
@@ -193,7 +206,7 @@ impl Binder<'_, '_> {
         row.in_aggregate = false;
         let argument = argument?;
         let number = row.aggregates.len();
-        row.aggregates.push(Aggregate { kind, argument });
+        row.aggregates.push(Aggregate { kind, argument, user: None });
         let slot = row.add(Source::Aggregate(number), returns.clone());
         Ok(Expr::new(returns, Node::Input(slot)))
     }

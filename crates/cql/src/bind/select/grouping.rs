@@ -27,7 +27,12 @@ pub fn bind(
         return Ok(Vec::new());
     }
     let table = row.table.clone();
-    let mut key_columns = table.primary_key();
+    // The rows of an entity are one partition for whoever names no bucket.
+    let buckets = match clause.restrictions.partitions {
+        PartitionRestriction::Entities { .. } => table.bucket_columns(),
+        _ => &[],
+    };
+    let mut key_columns = table.primary_key().filter(|column| !buckets.contains(column));
     let mut keys = Vec::with_capacity(select.group_by.len());
     let mut by_function = false;
     let mut on_clustering = false;
@@ -36,6 +41,13 @@ pub fn bind(
         let column = match (&written.kind, &bound.node) {
             (ExprKind::Column(name), _) => {
                 let column = row.column(name.as_str())?;
+                if buckets.contains(&column) {
+                    return refuse(format!(
+                        "GROUP BY {0} needs {0} in WHERE: without it the rows of all buckets are read in the order of the clustering key. \
+                         GROUP BY a clustering column, perhaps under floor(…), gives groups of time",
+                        column.name
+                    ));
+                }
                 if !column.kind.is_primary_key() {
                     return refuse(format!(
                         "Group by is currently only supported on the columns of the PRIMARY KEY, got {}",

@@ -21,7 +21,7 @@ use cql_syntax::ast::{self, Select};
 use model::types::DataType;
 use query::expr::Expr;
 use query::restrict::{PartitionRestriction, Terms};
-use query::select::{Grouping, SelectParts, SelectPlan};
+use query::select::{SelectParts, SelectPlan};
 use schema::{ColumnKind, Table};
 use std::sync::Arc;
 
@@ -102,17 +102,6 @@ fn bind_for(
     if select.distinct {
         check_distinct(select, table, &selected, &clause)?;
     }
-    let on_entities = matches!(clause.restrictions.partitions, PartitionRestriction::Entities { .. });
-    if on_entities && !select.group_by.is_empty() {
-        let buckets: Vec<&str> = table.bucket_columns().iter().map(|column| &*column.name).collect();
-        return Err(CqlError::invalid(format!(
-            "GROUP BY over the buckets of {}.{} is not there yet: a group would be made in each bucket. Name a bucket ({} = …), or \
-             group in the application",
-            table.keyspace,
-            table.name,
-            buckets.join(" = … AND ")
-        )));
-    }
     let keys = grouping::bind(scope, select, &clause, &mut row, markers)?;
     let per_partition_limit = limit(scope, &select.per_partition_limit, "[per_partition_limit]", markers)?;
     let limit = limit(scope, &select.limit, "[limit]", markers)?;
@@ -125,6 +114,11 @@ fn bind_for(
         return Err(CqlError::invalid("PER PARTITION LIMIT is not allowed with aggregate queries."));
     }
     let order = ordering::bind(select, table, &clause, rules.allow_filtering)?;
+    if order.columns.is_some() && !select.group_by.is_empty() && names_entities(&clause) {
+        return Err(CqlError::invalid(
+            "GROUP BY with ORDER BY works for one entity of a bucketed table, not with IN: ask for each of them, or leave out ORDER BY",
+        ));
+    }
     if clause.needs_filtering && !rules.allow_filtering {
         return Err(CqlError::invalid(NEEDS_FILTERING));
     }
@@ -149,13 +143,19 @@ fn bind_for(
     plan.limit = limit;
     plan.per_partition_limit = per_partition_limit;
     plan.warnings = warnings;
+    plan.calls = markers.take_calls();
     if !aggregates.is_empty() || !select.group_by.is_empty() {
-        plan.grouping = Some(Grouping { aggregates, keys });
+        plan.group_by(aggregates, keys);
     }
     if !single {
         plan.merge_columns = order.columns;
     }
     Ok(plan)
+}
+
+/// Whether several entities of a bucketed table may be named.
+fn names_entities(clause: &Where) -> bool {
+    matches!(&clause.restrictions.partitions, PartitionRestriction::Entities { columns } if !columns.iter().all(Terms::is_equality))
 }
 
 fn limit(

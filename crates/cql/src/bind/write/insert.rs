@@ -35,7 +35,7 @@ pub fn bind(scope: Scope<'_>, insert: &ast::Insert, markers: &mut Markers) -> Re
     let (timestamp, ttl) = using(scope, &insert.using, markers)?;
     let plan = assemble(table, values, json)?;
     let condition = insert.if_not_exists.map(|_| ConditionPlan::NotExists);
-    let plan = WritePlan { timestamp, ttl, condition, ..plan };
+    let plan = WritePlan { timestamp, ttl, condition, calls: markers.take_calls(), ..plan };
     check(&plan)?;
     masks::with_masks(scope, plan)
 }
@@ -153,5 +153,6 @@ fn assemble(
         masks: Masks::default(),
         checked: table.is_checked(),
         json,
+        calls: Vec::new(),
     })
 }

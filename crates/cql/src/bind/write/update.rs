@@ -39,6 +39,7 @@ pub fn bind(scope: Scope<'_>, update: &ast::Update, markers: &mut Markers) -> Re
         masks: Masks::default(),
         checked: table.is_checked(),
         json: None,
+        calls: markers.take_calls(),
     };
     check(&plan)?;
     masks::with_masks(scope, plan)

@@ -187,6 +187,7 @@ fn plan(table: &Arc<Table>, kind: WriteKind, keys: Keys, assignments: Vec<Assign
         masks: Masks::default(),
         checked: table.is_checked(),
         json: None,
+        calls: Vec::new(),
     }
 }
 

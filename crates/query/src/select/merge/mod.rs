@@ -6,10 +6,12 @@
 //! place is not seen, what is written ahead of it may be.
 
 mod bounds;
+mod entity_groups;
 mod groups;
 mod stream;
 
 pub use bounds::Bounds;
+pub use entity_groups::run_groups;
 pub use groups::sorted_groups;
 pub use stream::{Places, Stream};
 
@@ -70,17 +72,22 @@ pub async fn run<S: Store, T: Store>(
     merged: Merged,
     state: Option<PagingState>,
 ) -> Result<Rows, QueryError> {
-    let state = match state {
-        None => None,
-        Some(PagingState::Merge(state)) if state.set == merged.set && state.group < merged.groups => {
-            Some(state)
-        }
-        Some(_) => return Err(malformed()),
-    };
+    let state = state_of(&merged, state)?;
     scan.short_pages = false;
     let mut merge = Merge::new(scan, merged, state)?;
     let more = merge.page().await?;
     merge.finish(more)
+}
+
+/// Where this merge goes on; a place in another one is refused.
+fn state_of(merged: &Merged, state: Option<PagingState>) -> Result<Option<MergeState>, QueryError> {
+    match state {
+        None => Ok(None),
+        Some(PagingState::Merge(state)) if state.set == merged.set && state.group < merged.groups => {
+            Ok(Some(state))
+        }
+        Some(_) => Err(malformed()),
+    }
 }
 
 /// One page of a merge in progress.
