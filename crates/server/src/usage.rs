@@ -14,7 +14,7 @@ const LOOKS_PER_SAVE: u32 = 30;
 pub async fn keep_counted(shard: Rc<Shard>) {
     let shared = shard.shared.clone();
     let (usages, store) = (&shared.catalogue.usages, &shard.dialect.store);
-    let mut looks = 0;
+    let mut looks = 0_u32;
     loop {
         let (_, catalogue) = shard.dialect.catalogue();
         let has_copies = catalogue.tables().any(|table| table.view.is_some() || !table.indexes.is_empty());
@@ -26,7 +26,7 @@ pub async fn keep_counted(shard: Rc<Shard>) {
                 usages.note(&catalogue, &shared.traffic.all(), &shared.engine.table_loads(), now_micros);
                 looks += 1;
                 match loaded {
-                    Ok(()) if looks % LOOKS_PER_SAVE == 0 => {
+                    Ok(()) if looks.is_multiple_of(LOOKS_PER_SAVE) => {
                         usages.save(&shared.catalogue, store, now_micros).await
                     }
                     outcome => outcome,
