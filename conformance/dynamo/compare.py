@@ -498,6 +498,10 @@ ERRORS = [
      and p.message == NESTED and depth(q) > 31, "values of parameters are judged with the request, as those of items (2.2)"),
     (lambda o, q, l, p: o in ("PutItem", "UpdateItem", "DeleteItem") and l.error == "ConditionalCheckFailedException" and p.message == NESTED and depth(q.get("Expected", {})) > 31,
      "Local does not look how deep a value of a condition is (2.2)"),
+    (lambda o, q, l, p: o in ("Query", "Scan") and l.error is None and "Nesting Levels have exceeded supported limits" in p.message
+     and depth(q.get("ExpressionAttributeValues", {})) > 31, "Local does not look how deep a value of a condition is (2.2)"),
+    (lambda o, q, l, p: both_validation(l, p) and "Tuple keys must be of type String" in l.message and "wasn't well formed" in p.message,
+     "an expression in the place of an attribute's name: Local reads it and says what it cannot do, Partita cannot read it"),
     (lambda o, q, l, p: o == "PutItem" and both_validation(l, p) and stage(l.message) == 6 and p.message == NESTED and depth(q["Item"]) > 31,
      "values of the item are judged before what is mixed or alone (2.4)"),
     (lambda o, q, l, p: both_validation(l, p) and l.message.startswith("Argument to ORDER BY must be of type VariableReference") and "wasn't well formed" in p.message

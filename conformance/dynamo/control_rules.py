@@ -204,8 +204,9 @@ TEXTS = [
     (None, r"(Invalid key order|Too many hash keys)", INVALID + "All HASH key attributes must precede RANGE key attributes", OWN_TEXTS),
     ("CreateTable", r"Cannot have two attributes with the same name", r"^ValidationException: ", "spare definitions are judged last (2.3)"),
     ("UpdateTable", r"Attempting to create an index which already exists", INVALID + "ProjectionType is", "what is wrong with the request is told before the index is looked for"),
-    ("UpdateTable", r"Invalid global secondary index name", r"throughput for the table will not change", "throughput is judged before indexes are looked for (2.3)"),
+    ("UpdateTable", r"(Invalid global secondary index name|Cannot delete an index that is not)", r"throughput for the table will not change", "throughput is judged before indexes are looked for (2.3)"),
     ("UpdateTable", r"Invalid global secondary index name", INVALID + "ProvisionedThroughput must be specified when BillingMode is PROVISIONED for index: ", "billing is judged first (2.3)"),
+    ("CreateTable", r"Local Secondary indices must have the same hash key", INVALID + "Some index key attributes are not defined", "definitions of keys are judged first (2.3)"),
     ("GetShardIterator", r"Invalid SequenceNumber$", INVALID + "SequenceNumber cannot be null$", OWN_TEXTS),
     ("GetShardIterator", r"Shard does not exist$", r"Requested resource not found: Shard does not exist", OWN_TEXTS),
 ]

@@ -8,18 +8,20 @@ mod pipeline;
 pub use pipeline::{Page, REQUESTS_MAX, Refusal};
 
 use cql_wire::{
-    ClientCodec, ColumnSpec, Prefix, Protocol, QueryParams, Request, Response, Rows, StartupOptions, Version,
+    ClientCodec, ColumnSpec, Consistency, Prefix, Protocol, QueryParams, Request, Response, Rows,
+    StartupOptions, Version,
 };
 use model::literal::{format_literal, format_text};
 use model::types::DataType;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::ToSocketAddrs;
 use std::time::Duration;
 
 const BODY_BYTES_MAX: usize = 256 << 20;
-const READ_TIMEOUT: Duration = Duration::from_secs(60);
+/// A server that says nothing for so long is gone.
+pub const READ_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The conversation itself failed; an error *answer* is not one of these.
 #[derive(Debug)]
@@ -47,15 +49,31 @@ pub struct Statement {
     pub result: Vec<ColumnSpec>,
 }
 
+/// What a conversation goes over: a socket, or TLS on one.
+pub trait Stream: Read + Write + Send {}
+
+impl<S: Read + Write + Send> Stream for S {}
+
 pub struct Client {
     /// The id of the last traced statement.
     pub traced: Option<[u8; 16]>,
-    socket: TcpStream,
+    /// Of pages that are read, and of whoever looks here.
+    pub consistency: Consistency,
+    /// The time that TTLs count from, instead of the server's clock: read and written with the same, they end at the same second.
+    pub now_in_seconds: Option<u32>,
+    socket: Box<dyn Stream>,
     codec: ClientCodec,
 }
 
 /// Who logs in where nobody is named: the first superuser of a new server.
 pub const FIRST_LOGIN: (&str, &str) = ("cassandra", "cassandra");
+
+fn told(_: &Prefix, response: &Response<'_>) -> String {
+    match response {
+        Response::Error(error) => error.message.clone(),
+        other => format!("unexpected answer: {other:?}"),
+    }
+}
 
 impl Client {
     /// Connects with v5, as the first superuser if the server asks.
@@ -65,11 +83,12 @@ impl Client {
 
     /// Connects with v5 as a role, if the server asks.
     pub fn connect_as(address: impl ToSocketAddrs, login: (&str, &str)) -> Result<Client, ClientError> {
-        let told = |_: &Prefix, response: &Response<'_>| match response {
-            Response::Error(error) => error.message.clone(),
-            other => format!("unexpected answer: {other:?}"),
-        };
         Client::login(address, Version::V5, login, told)?.map_err(ClientError)
+    }
+
+    /// The same over a stream that is connected.
+    pub fn over(socket: Box<dyn Stream>, login: (&str, &str)) -> Result<Client, ClientError> {
+        Client::login_over(socket, Version::V5, login, told)?.map_err(ClientError)
     }
 
     /// Connects as a role; a refused login is an answer, made of it by `refused`.
@@ -81,9 +100,24 @@ impl Client {
     ) -> Result<Result<Client, R>, ClientError> {
         let socket = rt::net::connect(address).map_err(failed)?;
         socket.set_read_timeout(Some(READ_TIMEOUT)).map_err(failed)?;
+        Client::login_over(Box::new(socket), version, (role, password), refused)
+    }
+
+    /// The same over a stream that is connected; reading it should end by itself after [`READ_TIMEOUT`].
+    pub fn login_over<R>(
+        socket: Box<dyn Stream>,
+        version: Version,
+        (role, password): (&str, &str),
+        refused: impl Fn(&Prefix, &Response<'_>) -> R,
+    ) -> Result<Result<Client, R>, ClientError> {
         let protocol = Protocol::new(version);
-        let mut client =
-            Client { traced: None, socket, codec: ClientCodec::new(protocol, None, BODY_BYTES_MAX) };
+        let mut client = Client {
+            traced: None,
+            consistency: Consistency::One,
+            now_in_seconds: None,
+            socket,
+            codec: ClientCodec::new(protocol, None, BODY_BYTES_MAX),
+        };
         let mut options = StartupOptions::new();
         options.set("CQL_VERSION", "3.0.0");
         let ready =

@@ -66,7 +66,8 @@ impl Client {
             page_size: Some(page_size),
             paging_state: state,
             skip_metadata: true,
-            ..QueryParams::default()
+            now_in_seconds: self.now_in_seconds,
+            ..QueryParams::new(self.consistency)
         };
         let request = Request::Execute {
             id: &statement.id,

@@ -19,6 +19,9 @@ const LOOK_AFTER: Duration = Duration::from_secs(1);
 /// Events can be missed.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_secs(1);
+/// How often, and with which pauses, it is looked whether nodes agree before clients hear of a change: 5 s.
+const AGREE_LOOKS: u32 = 25;
+const AGREE_PAUSE: Duration = Duration::from_millis(200);
 
 /// What clients may want to know.
 #[derive(Clone, Debug)]
@@ -181,6 +184,17 @@ impl Control {
         }
     }
 
+    /// Waits until the nodes that this one knows have its schema: who hears of a change reads it, from any node. Nodes that are down
+    /// keep nobody waiting for long.
+    async fn agree(&self, listening: &Listening) {
+        for _ in 0..AGREE_LOOKS {
+            match agreed_schema(&listening.upstream, true).await {
+                Ok(None) => tokio::time::sleep(AGREE_PAUSE).await,
+                _ => return,
+            }
+        }
+    }
+
     /// Until the connection is lost.
     async fn follow(
         &self,
@@ -194,7 +208,16 @@ impl Control {
                 event = listening.events.recv() => match event {
                     None => return,
                     Some(Event::Schema(change)) => {
-                        tell(Heard::Schema(change));
+                        let mut changes = vec![change];
+                        self.agree(listening).await;
+                        // Those that came meanwhile are of nodes that agree now, or are told again soon enough.
+                        while let Ok(event) = listening.events.try_recv() {
+                            changes.extend(match event {
+                                Event::Schema(change) => Some(change),
+                                _ => None,
+                            });
+                        }
+                        changes.into_iter().for_each(|change| tell(Heard::Schema(change)));
                         look_in = LOOK_AFTER;
                         continue;
                     }
@@ -235,13 +258,17 @@ fn publish(topology: &watch::Sender<Arc<Topology>>, found: Topology) {
     });
 }
 
-/// Whether the nodes that this one knows have its schema.
-pub async fn schema_agrees(upstream: &Upstream) -> Result<bool, AskError> {
-    let own = rows(upstream, "SELECT schema_version FROM system.local WHERE key = 'local'").await?;
-    let others = rows(upstream, "SELECT schema_version FROM system.peers").await?;
+/// The schema of this node; with `others`, only if those that it knows have the same.
+pub async fn agreed_schema(upstream: &Upstream, others: bool) -> Result<Option<Vec<u8>>, AskError> {
     let version = |row: &Row| row.get("schema_version").cloned();
+    let own = rows(upstream, "SELECT schema_version FROM system.local WHERE key = 'local'").await?;
     let own = own.first().and_then(version);
-    Ok(others.iter().filter_map(version).all(|other| Some(other) == own))
+    if !others {
+        return Ok(own);
+    }
+    let others = rows(upstream, "SELECT schema_version FROM system.peers").await?;
+    let agrees = others.iter().filter_map(version).all(|other| Some(&other) == own.as_ref());
+    Ok(own.filter(|_| agrees))
 }
 
 fn text(row: &Row, column: &str) -> String {

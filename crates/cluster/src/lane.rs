@@ -94,6 +94,12 @@ impl Door {
         Ok(lane)
     }
 
+    /// The lane with this key, whether any of its nodes is connected or not.
+    pub fn lane_at_once(self: &Rc<Door>, key: LaneKey) -> Result<Rc<Lane>, OpenError> {
+        let known = self.lanes.borrow().get(&key).and_then(Weak::upgrade);
+        known.map_or_else(|| self.open(key), Ok)
+    }
+
     /// Whether others use this lane already. Who opens a new one is let in by the cluster, or not; who joins must be checked.
     pub fn knows(&self, key: &LaneKey) -> bool {
         self.lanes.borrow().get(key).is_some_and(|lane| lane.strong_count() > 0)
@@ -253,7 +259,7 @@ impl Lane {
     }
 
     /// Waits until a node is connected, or all have been tried in vain.
-    async fn ready(&self) -> Result<(), OpenError> {
+    pub async fn ready(&self) -> Result<(), OpenError> {
         loop {
             // Asked for before looking, so that no change is missed.
             let changed = self.changed.notified();
@@ -275,19 +281,29 @@ impl Lane {
         }
     }
 
-    /// Any open connection, for what the front end asks itself.
-    pub(crate) fn any(&self) -> Option<Rc<Upstream>> {
-        self.state.borrow().slots.iter().find_map(|slot| slot.upstream())
-    }
-
-    /// Waits until all nodes that are up say that they have the same schema; `false` after ten seconds of waiting.
+    /// Waits until all nodes that are up say that they have the same schema; `false` after ten seconds of waiting. Each is asked: a
+    /// node that has not heard of the change yet believes that all agree on the schema before it.
     pub async fn agree(&self) -> bool {
-        if self.state.borrow().topology.all.len() < 2 {
+        let (all, here) = {
+            let topology = &self.state.borrow().topology;
+            (topology.all.len(), topology.nodes.len())
+        };
+        if all < 2 {
             return true;
         }
+        // Nodes of other data centers are not connected; of those here that are not, nothing is expected.
+        let others = all > here;
         for _ in 0..50 {
-            let Some(upstream) = self.any() else { return false };
-            if crate::control::schema_agrees(&upstream).await.unwrap_or(false) {
+            let open: Vec<Rc<Upstream>> =
+                self.state.borrow().slots.iter().filter_map(|slot| slot.upstream()).collect();
+            if open.is_empty() {
+                return false;
+            }
+            let mut versions = Vec::new();
+            for upstream in &open {
+                versions.push(crate::control::agreed_schema(upstream, others).await.unwrap_or(None));
+            }
+            if versions.iter().all(|version| version.is_some() && *version == versions[0]) {
                 return true;
             }
             tokio::time::sleep(Duration::from_millis(200)).await;

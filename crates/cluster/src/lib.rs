@@ -12,6 +12,7 @@
 
 mod contact;
 mod control;
+mod exchange;
 mod handshake;
 mod job;
 pub mod key;
@@ -24,9 +25,11 @@ mod route;
 mod rows;
 mod statements;
 mod upstream;
+pub mod written;
 
 pub use contact::{Contact, ContactError, DEFAULT_PORT, parse_contacts};
 pub use control::{Control, Heard, Listening};
+pub use exchange::{Asked, Exchanged, exchange, prepare_there};
 pub use handshake::{Dial, Dialed, Halves, Login, OpenError};
 pub use job::{Answer, Asker, Job, Preparing, Reply, Task};
 pub use lane::{Counters, Door, Lane, LaneKey};
@@ -34,4 +37,5 @@ pub use link::Link;
 pub use lost::{Lost, lost_error};
 pub use node::{Node, Topology};
 pub use route::{Class, Own, Route, route};
+pub use rows::{AskError, Owned};
 pub use statements::{Statement, Statements};

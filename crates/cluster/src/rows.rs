@@ -1,6 +1,6 @@
 //! What a front end asks the cluster for itself: one request, its answer decoded.
 
-use crate::job::{Answer, Asker, Job, Task};
+use crate::job::{Answer, Asker, Job, Reply, Task};
 use crate::lost::Lost;
 use crate::upstream::Upstream;
 use cql_wire::{
@@ -47,12 +47,7 @@ struct Once {
 impl Asker for Once {
     fn answered(&self, _: Job, answer: Answer<'_>) {
         let owned = match answer {
-            Answer::Node(reply) => Ok(Owned {
-                version: self.version,
-                flags: reply.flags,
-                opcode: reply.opcode,
-                body: reply.body.to_vec(),
-            }),
+            Answer::Node(reply) => Ok(Owned::of(self.version, reply)),
             Answer::Lost(lost) => Err(lost),
         };
         if let Some(sender) = self.sender.borrow_mut().take() {
@@ -63,6 +58,15 @@ impl Asker for Once {
 }
 
 impl Owned {
+    pub(crate) fn of(version: Version, reply: Reply<'_>) -> Owned {
+        Owned { version, flags: reply.flags, opcode: reply.opcode, body: reply.body.to_vec() }
+    }
+
+    /// As the node said it.
+    pub fn reply(&self) -> Reply<'_> {
+        Reply { flags: self.flags, opcode: self.opcode, body: &self.body }
+    }
+
     pub fn read<T>(&self, read: impl FnOnce(&Response<'_>) -> T) -> Result<T, AskError> {
         let envelope = Envelope {
             version: self.version,

@@ -315,7 +315,7 @@ pub(crate) fn buckets_config(table: &Table) -> Option<BucketsConfig> {
 fn record_configs(table: &Table) -> impl Iterator<Item = TableConfig> {
     let ids = table.bucketing().into_iter().flat_map(schema::Bucketing::ids);
     ids.map(|id| TableConfig {
-        gc_grace_seconds: table.options.gc_grace_seconds,
+        gc_grace_seconds: table.options.tombstone_seconds(),
         ..TableConfig::new(TableId(id))
     })
 }
@@ -325,7 +325,7 @@ fn record_configs(table: &Table) -> impl Iterator<Item = TableConfig> {
 fn grace_seconds(table: &Table) -> u32 {
     match &table.view {
         Some(view) if !view.built => u32::MAX,
-        _ => table.options.gc_grace_seconds,
+        _ => table.options.tombstone_seconds(),
     }
 }
 
@@ -333,7 +333,7 @@ fn grace_seconds(table: &Table) -> u32 {
 fn index_configs(table: &Table) -> impl Iterator<Item = TableConfig> {
     table.indexes.iter().map(|index| TableConfig {
         incarnation: table.incarnation,
-        gc_grace_seconds: table.options.gc_grace_seconds,
+        gc_grace_seconds: table.options.tombstone_seconds(),
         ..TableConfig::new(TableId(index.id))
     })
 }
@@ -373,7 +373,7 @@ fn store_configs(table: &Table) -> impl Iterator<Item = TableConfig> {
                 gc_grace_seconds: 0,
                 ..config
             },
-            None => TableConfig { gc_grace_seconds: table.options.gc_grace_seconds, ..config },
+            None => TableConfig { gc_grace_seconds: table.options.tombstone_seconds(), ..config },
         }
     })
 }

@@ -39,7 +39,7 @@ enum Command {
     /// Write the rows of files, CSV or JSON, into a table of any CQL server.
     Load(commands::transfer::LoadOptions),
     /// Copy keyspaces from one CQL server to another, with the time and expiry of every value, and compare.
-    Migrate(commands::transfer::MigrateOptions),
+    Migrate(Box<commands::transfer::MigrateOptions>),
     /// Review CQL files, or tables of DynamoDB with their operations: which keys will hurt, which queries they cannot answer. Exit 1 on errors.
     Review(commands::review::ReviewOptions),
     /// The review as a language server over standard input and output, for editors.

@@ -1,12 +1,12 @@
 //! Options of `partita serve`: from flags, then `PARTITA_…` variables, then `partita.toml`, then defaults.
 
+mod cluster;
+
 use clap::{Args, ValueEnum};
 use cql::system::{PARTITION_BYTES, size_in_bytes};
 use serde::Deserialize;
 use server::audit::{Category, Rules, Settings};
-use server::config::{
-    Auth, Cluster, ClusterTls, Config, Durability, Dynamo, Limits, Login, Tls, parse_contacts,
-};
+use server::config::{Auth, Config, Durability, Dynamo, Limits, Tls};
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -142,6 +142,21 @@ pub struct ServeOptions {
     /// Private key (PEM) of --cluster-tls-cert
     #[arg(long, env = "PARTITA_CLUSTER_TLS_KEY", value_name = "FILE")]
     cluster_tls_key: Option<PathBuf>,
+    /// A second cluster that a database is moved to (docs/moving-data.md): `cassandra://host1[:port],host2`
+    #[arg(long, env = "PARTITA_MIRROR", value_name = "CLUSTER")]
+    mirror: Option<String>,
+    /// Folder that remembers how far the migration is; `partita migrate` finds the front end by it
+    #[arg(long, env = "PARTITA_MIRROR_STATE", value_name = "DIR")]
+    mirror_state: Option<PathBuf>,
+    /// The front end's account on the second cluster
+    #[arg(long, env = "PARTITA_MIRROR_USER", value_name = "ROLE")]
+    mirror_user: Option<String>,
+    /// File that holds the password of --mirror-user
+    #[arg(long, env = "PARTITA_MIRROR_PASSWORD_FILE", value_name = "FILE")]
+    mirror_password_file: Option<PathBuf>,
+    /// Authorities (PEM) that sign the certificates of the second cluster's nodes
+    #[arg(long, env = "PARTITA_MIRROR_TLS_CA", value_name = "FILE")]
+    mirror_tls_ca: Option<PathBuf>,
     /// Name of the cluster that clients see [default: Partita]
     #[arg(long, env = "PARTITA_CLUSTER_NAME", value_name = "NAME")]
     cluster_name: Option<String>,
@@ -310,84 +325,6 @@ impl ServeOptions {
         }))
     }
 
-    /// The cluster that this is to be a front end of.
-    fn cluster(&self) -> Result<Option<Cluster>, String> {
-        let about_clusters = [
-            ("cluster-writes", self.cluster_writes),
-            ("cluster-user", self.cluster_user.is_some()),
-            ("cluster-password-file", self.cluster_password_file.is_some()),
-            ("cluster-tls-ca", self.cluster_tls_ca.is_some()),
-        ];
-        let text = match self.engine.as_deref() {
-            None | Some("embedded") => {
-                return match about_clusters.iter().find(|(_, given)| *given) {
-                    Some((name, _)) => {
-                        Err(format!("--{name} is for front ends: say --engine cassandra://host1,host2 too"))
-                    }
-                    None => Ok(None),
-                };
-            }
-            Some(text) if text.starts_with("cassandra:") => text,
-            Some(other) => {
-                return Err(format!(
-                    "--engine {other}: unknown engine; use embedded or cassandra://host1[:port],host2"
-                ));
-            }
-        };
-        let contacts = parse_contacts(text).map_err(|error| format!("--engine {text}: {error}"))?;
-        let meaningless = [
-            ("data", self.data.is_some()),
-            ("durability", self.durability.is_some()),
-            ("dynamo", self.dynamo.is_some()),
-            ("cql-shard-aware", self.cql_shard_aware.is_some()),
-            ("audit", self.audit.is_some()),
-            ("alerts-url", self.alerts_url.is_some()),
-            ("check-copies-days", self.check_copies_days.is_some()),
-            ("partition-limit", self.partition_limit.is_some()),
-            ("otlp-endpoint", self.otlp_endpoint.is_some()),
-        ];
-        if let Some((name, _)) = meaningless.iter().find(|(_, given)| *given) {
-            return Err(format!(
-                "--{name} is for the embedded engine: a front end of a cluster has none (docs/cluster.md says what works there)"
-            ));
-        }
-        let login = match (&self.cluster_user, &self.cluster_password_file) {
-            (None, None) => None,
-            (Some(user), Some(file)) => {
-                let text = std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
-                // An editor ends the line.
-                let password = text.trim_end_matches(['\r', '\n']).as_bytes().to_vec();
-                Some(Login { user: user.clone(), password })
-            }
-            _ => {
-                return Err(
-                    "an account on the cluster needs both --cluster-user and --cluster-password-file".into(),
-                );
-            }
-        };
-        let own = match (&self.cluster_tls_cert, &self.cluster_tls_key) {
-            (None, None) => None,
-            (Some(cert), Some(key)) => Some((cert.clone(), key.clone())),
-            _ => {
-                return Err(
-                    "a certificate for the cluster needs both --cluster-tls-cert and --cluster-tls-key"
-                        .into(),
-                );
-            }
-        };
-        if own.is_some() && self.cluster_tls_ca.is_none() {
-            return Err("--cluster-tls-cert takes TLS to the cluster: add --cluster-tls-ca".into());
-        }
-        let tls = self.cluster_tls_ca.clone().map(|ca| ClusterTls { ca, own });
-        Ok(Some(Cluster {
-            contacts,
-            login,
-            writes: self.cluster_writes,
-            data_center: self.datacenter.clone(),
-            tls,
-        }))
-    }
-
     /// From which size on a partition is too large; `None`: never.
     fn partition_bytes(&self) -> Result<Option<u64>, String> {
         match self.partition_limit.as_deref() {
@@ -520,6 +457,11 @@ impl ServeOptions {
             cluster_tls_ca: self.cluster_tls_ca.or(file.cluster_tls_ca),
             cluster_tls_cert: self.cluster_tls_cert.or(file.cluster_tls_cert),
             cluster_tls_key: self.cluster_tls_key.or(file.cluster_tls_key),
+            mirror: self.mirror.or(file.mirror),
+            mirror_state: self.mirror_state.or(file.mirror_state),
+            mirror_user: self.mirror_user.or(file.mirror_user),
+            mirror_password_file: self.mirror_password_file.or(file.mirror_password_file),
+            mirror_tls_ca: self.mirror_tls_ca.or(file.mirror_tls_ca),
             cluster_name: self.cluster_name.or(file.cluster_name),
             datacenter: self.datacenter.or(file.datacenter),
             rack: self.rack.or(file.rack),

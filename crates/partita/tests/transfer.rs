@@ -22,9 +22,14 @@ struct Running {
 
 impl Running {
     fn start(dir: &Path, data: &str) -> Running {
+        Running::start_with(dir, data, &[])
+    }
+
+    fn start_with(dir: &Path, data: &str, more: &[&str]) -> Running {
         let mut command = partita(dir);
         let options = "serve --cql 127.0.0.1:0 --http 127.0.0.1:0 --no-dynamo --no-shard-aware --durability periodic --data";
-        let mut child = command.args(options.split(' ')).arg(data).stderr(Stdio::null()).spawn().unwrap();
+        let mut child =
+            command.args(options.split(' ')).arg(data).args(more).stderr(Stdio::null()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let cql = loop {
             let line = lines.next().expect("the server says where it listens").unwrap();
@@ -211,4 +216,45 @@ fn a_keyspace_moves_with_the_times_of_its_values() {
     assert_eq!(found.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&found.stdout).contains("different: \"app\".\"t\" in 1 of "));
     assert!(String::from_utf8_lossy(&found.stderr).contains("1 of 2 tables differ"));
+}
+
+/// A certificate for 127.0.0.1 and its key, made for this test alone: nobody else trusts it.
+fn certificate(dir: &Path) {
+    let made =
+        rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_string(), "localhost".to_string()]).unwrap();
+    std::fs::write(dir.join("cert.pem"), made.cert.pem()).unwrap();
+    std::fs::write(dir.join("key.pem"), made.signing_key.serialize_pem()).unwrap();
+    std::fs::set_permissions(dir.join("key.pem"), std::os::unix::fs::PermissionsExt::from_mode(0o600))
+        .unwrap();
+}
+
+#[test]
+fn rows_go_over_tls_to_servers_that_the_authorities_vouch_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    certificate(dir);
+    let source = Running::start_with(dir, "one", &["--tls-cert", "cert.pem", "--tls-key", "key.pem"]);
+    let target = Running::start(dir, "two");
+    let mut client = target.client();
+    SCHEMA.iter().for_each(|statement| client.must(statement).unwrap());
+    client.must("INSERT INTO app.t (k, c, v) VALUES (1, 'a', 2)").unwrap();
+    ok(
+        dir,
+        &format!(
+            "migrate --once --from {} --to {} --to-tls-ca cert.pem --keyspace app",
+            target.cql, source.cql
+        ),
+    );
+    let shown = ok(
+        dir,
+        &format!("unload --from {} --tls-ca cert.pem --table app.t --to - --columns k,c,v", source.cql),
+    );
+    assert_eq!(shown, "k,c,v\n1,a,2\n");
+    let plain = run(dir, &format!("unload --from {} --table app.t --to -", source.cql));
+    assert_eq!(plain.status.code(), Some(1), "it speaks TLS only");
+    certificate(dir);
+    let stranger = run(dir, &format!("unload --from {} --tls-ca cert.pem --table app.t --to -", source.cql));
+    assert_eq!(stranger.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&stranger.stderr).into_owned();
+    assert!(said.contains("do the authorities of --tls-ca sign"), "{said}");
 }

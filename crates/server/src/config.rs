@@ -82,6 +82,18 @@ pub struct Cluster {
     /// Requests go to this one only; `None`: that of the node that answers first.
     pub data_center: Option<String>,
     pub tls: Option<ClusterTls>,
+    /// The second cluster of a migration.
+    pub mirror: Option<Mirror>,
+}
+
+/// A second cluster, which a database moves to.
+#[derive(Clone, Debug)]
+pub struct Mirror {
+    pub contacts: Vec<Contact>,
+    pub login: Option<Login>,
+    pub tls: Option<ClusterTls>,
+    /// The folder that remembers how far the migration is.
+    pub state: PathBuf,
 }
 
 /// TLS towards the cluster.

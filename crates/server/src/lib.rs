@@ -34,3 +34,4 @@ mod usage;
 pub use dynamo::sign_request as sign_dynamo_request;
 pub use front::FrontEnd;
 pub use start::{Server, StartError};
+pub use tls::dial as dial_tls;

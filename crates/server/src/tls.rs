@@ -6,12 +6,15 @@ use rustls::RootCertStore;
 use rustls::ServerConfig;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::{self, PemObject};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::ClientCertVerifier;
+use std::io;
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio_rustls::TlsAcceptor;
 
 /// What new connections are greeted with; all clones change together.
@@ -70,6 +73,23 @@ pub fn towards_cluster(tls: &ClusterTls) -> Result<ClientConfig, String> {
     builder
         .with_client_auth_cert(certificates(cert)?, private_key(key)?)
         .map_err(|e| format!("certificate and key do not fit: {e}"))
+}
+
+/// A blocking connection over TLS, for commands: the server's certificate must be signed by one of the authorities and name the host.
+pub fn dial(
+    host: &str,
+    port: u16,
+    tls: &ClusterTls,
+    patience: Duration,
+) -> Result<impl io::Read + io::Write + Send + use<>, String> {
+    let config = Arc::new(towards_cluster(tls)?);
+    let name = ServerName::try_from(host.to_string()).map_err(|error| format!("{host}: {error}"))?;
+    let told = |error: &dyn std::fmt::Display| format!("{host}:{port}: {error}");
+    let socket = TcpStream::connect((host, port)).map_err(|error| told(&error))?;
+    let ready = socket.set_nodelay(true).and_then(|()| socket.set_read_timeout(Some(patience)));
+    ready.map_err(|error| told(&error))?;
+    let connection = rustls::ClientConnection::new(config, name).map_err(|error| told(&error))?;
+    Ok(rustls::StreamOwned::new(connection, socket))
 }
 
 fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, String> {

@@ -151,6 +151,34 @@ fn table_options_reach_the_store() {
     assert_eq!(config, expected);
 }
 
+/// A backfill brings cells that are older than deletions that have arrived already; see `engine/tests/engine/purge.rs`.
+#[test]
+fn held_tombstones_reach_the_store_and_survive_a_restart() {
+    let mut world = World::new();
+    world.ddl(CREATE).unwrap();
+    world.ddl("CREATE TABLE k.t (k int PRIMARY KEY, v int) WITH gc_grace_seconds = 5").unwrap();
+    world.ddl("CREATE INDEX by_v ON k.t (v)").unwrap();
+    let grace = |catalogue: &schema::Catalogue| -> Vec<u32> {
+        let table = catalogue.table("k", "t").unwrap();
+        let ids = [table.id, table.indexes[0].id].map(TableId);
+        let configs = table_configs(catalogue).unwrap();
+        let of = |id| configs.iter().find(|config| config.id == id).unwrap().gc_grace_seconds;
+        ids.into_iter().map(of).collect()
+    };
+    assert_eq!(grace(&world.shared.load().1), [5, 5]);
+    world.ddl("ALTER TABLE k.t WITH hold_tombstones = '2026-11-19'").unwrap();
+    let (_, catalogue) = world.shared.load();
+    assert_eq!(grace(&catalogue), [u32::MAX; 2]);
+    let again = schema::Catalogue::from_json(&catalogue.to_json()).unwrap();
+    assert_eq!(grace(&again), [u32::MAX; 2]);
+    assert_eq!(again.table("k", "t").unwrap().options.gc_grace_seconds, 5, "what clients see stays");
+    world.ddl("CREATE TABLE k.u LIKE k.t").unwrap();
+    assert_eq!(world.shared.load().1.table("k", "u").unwrap().options.hold_tombstones, "");
+    world.ddl("ALTER TABLE k.t WITH hold_tombstones = 'soon'").unwrap_err();
+    world.ddl("ALTER TABLE k.t WITH hold_tombstones = ''").unwrap();
+    assert_eq!(grace(&world.shared.load().1), [5, 5]);
+}
+
 #[test]
 fn changes_from_many_threads_all_arrive() {
     const THREADS: usize = 4;

@@ -372,6 +372,9 @@ fn option_texts(options: &TableOptions) -> Vec<String> {
     if !options.tenant.is_empty() {
         texts.push(format!("tenant = {}", quoted(&options.tenant)));
     }
+    if !options.hold_tombstones.is_empty() {
+        texts.push(format!("hold_tombstones = {}", quoted(&options.hold_tombstones)));
+    }
     if !options.tenant_limits.is_empty() {
         texts.push(format!("tenant_limits = {}", map_text(&options.tenant_limits)));
     }

@@ -11,6 +11,7 @@ use super::patterns::strangers;
 use super::rows::Filler;
 use crate::ddl::bind_fault;
 use design::Severity;
+use model::temporal::{millis_to_date_days, parse_date};
 use observe::{HotKey, Slot};
 use std::sync::Arc;
 
@@ -29,6 +30,8 @@ const UNREAD_WRITES_MIN: u64 = 1000;
 /// A view or projection that nobody has read for so long is not needed.
 const UNREAD_DAYS_MIN: i64 = 30;
 const DAY_MICROS: i64 = 24 * 3_600 * 1_000_000;
+/// Tombstones that are held for so many days want to be looked at.
+const HELD_DAYS_MAX: u32 = 3;
 /// Calls of an unbounded statement before it is worth telling.
 const UNBOUNDED_CALLS_MIN: u64 = 20;
 
@@ -72,6 +75,7 @@ pub fn findings(seen: &Seen<'_>) -> Vec<Finding> {
     unread_indexes(seen, &mut found);
     unread_projections(seen, &mut found);
     unbounded(seen, &mut found);
+    held_tombstones(seen, &mut found);
     found.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     found
 }
@@ -334,6 +338,34 @@ fn unbounded(seen: &Seen<'_>, found: &mut Vec<Finding>) {
             ),
             fix: "name the partition key, or make a table or view that has what is asked for in its partition key".into(),
             confidence: format!("counted over {} calls", stranger.calls),
+        });
+    }
+}
+
+/// A migration takes hours or days. One that was forgotten lets tables grow for ever.
+fn held_tombstones(seen: &Seen<'_>, found: &mut Vec<Finding>) {
+    let today = millis_to_date_days(seen.evidence.now_micros / 1000);
+    for table in seen.evidence.catalogue.tables() {
+        let since = parse_date(&table.options.hold_tombstones).unwrap_or(today);
+        let days = today.saturating_sub(since);
+        if days < HELD_DAYS_MAX {
+            continue;
+        }
+        found.push(Finding {
+            rule: "tombstones-held",
+            severity: Severity::Warning,
+            keyspace: table.keyspace.to_string(),
+            table: table.name.to_string(),
+            subject: String::new(),
+            message: format!(
+                "{}.{} keeps every tombstone since {}, {days} days ago, for a migration: reads and files of it grow",
+                table.keyspace, table.name, table.options.hold_tombstones
+            ),
+            fix: format!(
+                "finish the migration (partita migrate finish); if there is none any more: ALTER TABLE {}.{} WITH hold_tombstones = ''",
+                table.keyspace, table.name
+            ),
+            confidence: "certain".into(),
         });
     }
 }

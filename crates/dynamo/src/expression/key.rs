@@ -204,8 +204,12 @@ impl KeyCondition {
             }
             if let Some(last) = schema.sort.iter().rposition(|a| self.test(a).is_some()) {
                 let lacking: Vec<_> = schema.sort[..last].iter().filter(|a| !is_equal(a)).collect();
-                if !lacking.is_empty() {
-                    return Err(Rule::RangeNeedsEquality.refuse(&[&names(lacking), &schema.sort[last].name]));
+                if let Some(first) = schema.sort.iter().position(|a| !is_equal(&a)) {
+                    // Of several conditions behind the gap, the first one is named.
+                    let behind = schema.sort[first + 1..].iter().find(|a| self.test(a).is_some());
+                    if let Some(behind) = behind {
+                        return Err(Rule::RangeNeedsEquality.refuse(&[&names(lacking), &behind.name]));
+                    }
                 }
             }
         } else if let Some(hash) = schema.hash.first()

@@ -163,6 +163,7 @@ rules! {
     StatementPath: "Unexpected path component at {0}:{1}:{2}";
     StatementAlias: "Aliasing is not supported";
     StatementOrderBy: "Must have WHERE clause in the statement when using ORDER BY clause.";
+    StatementOrderByKey: "Must have at least one non-optional hash key condition in WHERE clause when using ORDER BY clause.";
     StatementConsistentGlobal: "Strongly consistent read is not supported on Global Secondary Indexes";
     StatementTokenMismatch: "NextToken does not match request";
     NextTokenInvalid: "Invalid NextToken";

@@ -147,6 +147,16 @@ fn equality<'a>(part: &'a Condition, attribute: &KeyAttribute) -> Option<&'a Val
     }
 }
 
+/// Whether what passes has one of a few values in a HASH attribute, however the condition is put together.
+fn fixes(part: &Condition, attribute: &KeyAttribute) -> bool {
+    match part {
+        Condition::And(parts) => parts.iter().any(|part| fixes(part, attribute)),
+        Condition::Or(parts) => parts.iter().all(|part| fixes(part, attribute)),
+        Condition::In(Operand::Path(path), _) => path.steps.is_empty() && path.name == attribute.name,
+        part => equality(part, attribute).is_some(),
+    }
+}
+
 /// The whole key, and what else the condition says.
 fn key_of(
     condition: Option<&Condition>,
@@ -192,6 +202,10 @@ fn plan_select(
                 format!("Variable reference {name} in ORDER BY clause must be part of the primary key");
             return Err(ApiError::validation(text));
         }
+    }
+    let is_fixed = |attribute: &KeyAttribute| rest.iter().any(|part| fixes(part, attribute));
+    if !select.order.is_empty() && key_condition.is_none() && !schema.hash.iter().all(is_fixed) {
+        return Err(Rule::StatementOrderByKey.refuse(&[]));
     }
     let mut paths = Vec::new();
     if let Some(columns) = &select.columns {

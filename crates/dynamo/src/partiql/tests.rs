@@ -73,6 +73,14 @@ fn refusals() {
             "SELECT * FROM tbr WHERE p='x' ORDER BY t",
             "Variable reference t in ORDER BY clause must be part of the primary key",
         ),
+        (
+            "SELECT * FROM tbr WHERE t = 1 ORDER BY r",
+            "Must have at least one non-optional hash key condition in WHERE clause when using ORDER BY clause.",
+        ),
+        (
+            "SELECT * FROM tbr WHERE p = 'x' OR t = 1 ORDER BY r",
+            "Must have at least one non-optional hash key condition in WHERE clause when using ORDER BY clause.",
+        ),
         ("SELECT * FROM \"tbr\".\"idx\"", "The table does not have the specified index: idx"),
     ];
     for (text, expected) in cases {
@@ -96,6 +104,10 @@ fn a_select_by_key_is_a_query() {
     assert!(matches!(query.read.filter, Some(Condition::Compare(..))));
     assert!(!query.forward);
     assert!(matches!(planned("SELECT * FROM tbr WHERE p='x' OR p='y'"), Ok(Plan::Scan(_))));
+    assert!(matches!(
+        planned("SELECT * FROM tbr WHERE t=1 AND (p='x' OR p IN ['y']) ORDER BY r"),
+        Ok(Plan::Scan(_))
+    ));
     let Ok(Parsed::Select(select)) = statement("SELECT m.a, m.b[1] FROM tbr", &[]) else { panic!() };
     let names: Vec<&str> = select.columns.as_ref().unwrap().0.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["a", "b[1]"]);

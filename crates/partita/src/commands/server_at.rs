@@ -3,6 +3,7 @@
 use super::Failure;
 use clap::Args;
 use client::Client;
+use server::config::ClusterTls;
 
 #[derive(Args)]
 pub struct ServerAt {
@@ -28,6 +29,31 @@ impl ServerAt {
 pub fn connect(from: &str, user: &str) -> Result<Client, Failure> {
     let password = std::env::var("PARTITA_PASSWORD").unwrap_or_else(|_| client::FIRST_LOGIN.1.into());
     connect_with(from, user, &password)
+}
+
+/// The same over TLS, with this password if there is one.
+pub fn connect_tls(
+    from: &str,
+    user: &str,
+    password: Option<&str>,
+    tls: &ClusterTls,
+) -> Result<Client, Failure> {
+    let password = match password {
+        Some(password) => password.to_string(),
+        None => std::env::var("PARTITA_PASSWORD").unwrap_or_else(|_| client::FIRST_LOGIN.1.into()),
+    };
+    let contact = server::config::parse_contacts(&format!("cassandra://{from}"));
+    let contact = contact.ok().and_then(|contacts| contacts.into_iter().next());
+    let contact = contact.ok_or_else(|| Failure::Usage(format!("{from}: say HOST or HOST:PORT")))?;
+    let opened = server::dial_tls(&contact.host, contact.port, tls, client::READ_TIMEOUT);
+    let connected = opened.and_then(|stream| {
+        Client::over(Box::new(stream), (user, &password)).map_err(|error| error.to_string())
+    });
+    connected.map_err(|error| {
+        Failure::Failed(format!(
+            "{from}: {error}. Does the server speak TLS there, and do the authorities of --tls-ca sign a certificate that names this host?"
+        ))
+    })
 }
 
 /// The same with this password.

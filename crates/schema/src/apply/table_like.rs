@@ -55,6 +55,8 @@ pub(super) fn create(
     let mut next_id = id + 1;
     // Where the rows of the source have been, or are going, means nothing to a table without rows.
     (table.options.rebucketing, table.options.former) = (None, Vec::new());
+    // Nobody brings older rows to the new table.
+    table.options.hold_tombstones.clear();
     // Which buckets there are is recorded for each table by itself.
     if let Some(plan) = &mut table.options.bucketing {
         next_id = plan.number(next_id);

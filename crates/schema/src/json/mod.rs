@@ -17,7 +17,7 @@ use document::Document;
 /// The newest format that is read. Raised when a text that an older server would misread becomes possible.
 pub(crate) const FORMAT: u32 = 8;
 
-/// What is written when there are totals or buckets that spill, and no projections that follow later.
+/// What is written when there are totals or buckets that spill, no projections that follow later, and no tombstones are held.
 pub(crate) const FORMAT_WITH_TOTALS: u32 = 7;
 
 /// What is written when there are constraints, buckets, limits, tenants or functions, and neither totals nor buckets that spill.

@@ -53,7 +53,8 @@ fn format(catalogue: &Catalogue) -> u32 {
         let projection = table.view.as_ref().and_then(|view| view.projection.as_ref());
         projection.is_some_and(|p| p.backfill.mb_per_second.is_some() || p.backfill.p99_millis.is_some())
     };
-    if catalogue.tables().any(|table| table.later().is_some() || paces_more(table)) {
+    let holds = |table: &Table| !table.options.hold_tombstones.is_empty();
+    if catalogue.tables().any(|table| table.later().is_some() || paces_more(table) || holds(table)) {
         FORMAT
     } else if catalogue.tables().any(|table| table.totals().is_some() || spills(table)) {
         FORMAT_WITH_TOTALS

@@ -65,6 +65,9 @@ pub struct TableOptions {
     /// Ours: see [`TenantLimits`]; empty means none.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tenant_limits: BTreeMap<String, String>,
+    /// Ours: since which day no tombstone may go, because a migration brings older rows; empty means that they go as usual.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub hold_tombstones: String,
 }
 
 impl Default for TableOptions {
@@ -106,6 +109,7 @@ impl Default for TableOptions {
             partition_limit: BTreeMap::new(),
             tenant: String::new(),
             tenant_limits: BTreeMap::new(),
+            hold_tombstones: String::new(),
         }
     }
 }
@@ -131,6 +135,12 @@ impl TableOptions {
     /// How large a partition may become, if that is limited.
     pub fn partition_limit(&self) -> Option<LimitPlan> {
         limit::plan(&self.partition_limit)
+    }
+
+    /// How long tombstones are kept. While a migration brings rows that are older than they are, for ever: a deletion that was
+    /// forgotten could not keep what it deleted from coming back.
+    pub fn tombstone_seconds(&self) -> u32 {
+        if self.hold_tombstones.is_empty() { self.gc_grace_seconds } else { u32::MAX }
     }
 
     /// What the compression map means to a store.

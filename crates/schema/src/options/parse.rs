@@ -11,7 +11,7 @@ const TTL_MAX: i32 = 20 * 365 * 24 * 60 * 60;
 /// Below this a Bloom filter would need more bits per key than Cassandra has tables for.
 const BLOOM_CHANCE_MIN: f64 = 6.71e-5;
 
-const KNOWN: [&str; 26] = [
+const KNOWN: [&str; 27] = [
     "additional_write_policy",
     "allow_auto_snapshot",
     "bloom_filter_fp_chance",
@@ -25,6 +25,7 @@ const KNOWN: [&str; 26] = [
     "default_time_to_live",
     "extensions",
     "gc_grace_seconds",
+    "hold_tombstones",
     "id",
     "incremental_backups",
     "max_index_interval",
@@ -97,6 +98,9 @@ impl TableOptions {
         }
         if let Some(text) = from.text("tenant")? {
             self.tenant = text.into();
+        }
+        if let Some(text) = from.text("hold_tombstones")? {
+            self.hold_tombstones = held_since(text)?;
         }
         Ok(())
     }
@@ -211,6 +215,20 @@ pub(crate) fn review(text: &str) -> Result<String, SchemaError> {
              'warn' (the default) or 'off'"
         ))),
     }
+}
+
+/// Our own option on tables: since which day tombstones are held, or nothing.
+fn held_since(text: &str) -> Result<String, SchemaError> {
+    let day = match text {
+        "" => return Ok(String::new()),
+        text => model::temporal::parse_date(text),
+    };
+    day.map(model::temporal::format_date).map_err(|_| {
+        SchemaError::Config(format!(
+            "Invalid value {text} for option 'hold_tombstones': say since which day they are held ('2026-11-19'), or '' to let \
+             them go"
+        ))
+    })
 }
 
 /// Our own option on keyspaces: what happens to statements of no declared access pattern.

@@ -49,6 +49,18 @@ pub fn request_keys(data: &Path, request: &str) -> Result<Option<Vec<String>>, C
     }
 }
 
+/// Asks the front end that runs with this folder (`--mirror-state`) with a line, which it answers with one; `None` when none runs there.
+pub fn request_line(folder: &Path, request: &str) -> Result<Option<String>, ControlError> {
+    let Some(mut stream) = connect(folder)? else { return Ok(None) };
+    stream.write_all(format!("{request}\n").as_bytes()).map_err(ControlError::Io)?;
+    let mut answer = String::new();
+    BufReader::new((&stream).take(ANSWER_BYTES_MAX)).read_line(&mut answer).map_err(ControlError::Io)?;
+    match answer.is_empty() {
+        true => Err(ControlError::Refused("it stopped before it answered".to_owned())),
+        false => Ok(Some(answer)),
+    }
+}
+
 /// Asks the server that runs on `data` for a snapshot; `None` when no server runs there.
 pub fn request_snapshot(data: &Path) -> Result<Option<Lease>, ControlError> {
     let Some(mut stream) = connect(data)? else { return Ok(None) };

@@ -10,7 +10,7 @@ mod serve;
 #[cfg(test)]
 mod tests;
 
-pub use client::{ControlError, Lease, request_keys, request_snapshot};
+pub use client::{ControlError, Lease, request_keys, request_line, request_snapshot};
 pub(crate) use serve::{answered, bind, serve};
 
 use std::fs::File;

@@ -47,6 +47,7 @@ impl Drop for Leaving {
         let held = &peer.shard.held;
         held.set(held.get().saturating_sub(peer.outbox.borrow().len()));
         peer.lane.borrow_mut().take();
+        peer.other.borrow_mut().take();
         peer.shard.counters().connections.subtract(1);
     }
 }
@@ -69,6 +70,7 @@ impl Connection {
             wake: Notify::new(),
             in_flight: Cell::new(0),
             lane: RefCell::default(),
+            other: RefCell::default(),
             registered: Cell::default(),
             gone: Cell::new(false),
             itself: itself.clone(),

@@ -4,9 +4,9 @@
 //! those of a role of the cluster: each login is tried there, and the client's requests go over connections of that role, so
 //! the cluster's grants and audit are the client's own.
 
-use super::FrontShard;
 use super::peer::Peer;
 use super::request::open_error;
+use super::{FrontShard, mirror};
 use crate::seldom::{Seldom, shown};
 use cluster::{LaneKey, Login};
 use cql_wire::{Envelope, ErrorKind, ErrorMessage, Negotiated, Request, Version};
@@ -68,11 +68,10 @@ pub async fn respond(peer: &Rc<Peer>, version: Version, token: &[u8]) -> Result<
 
 /// Opens the lane that the client's requests go over, and settles its place.
 async fn enter(peer: &Rc<Peer>, key: LaneKey) -> Result<(), ErrorMessage> {
-    let lane = peer.shard.door.lane(key).await.map_err(|error| open_error(&error))?;
+    mirror::lanes(peer, key).await.map_err(|error| open_error(&error))?;
     if !peer.place.settle() {
         return Err(ErrorMessage::new(ErrorKind::Overloaded, "Too many connections; try again later"));
     }
-    *peer.lane.borrow_mut() = Some(lane);
     Ok(())
 }
 

@@ -10,6 +10,7 @@ mod dial;
 mod http;
 mod local;
 mod login;
+mod mirror;
 mod peer;
 mod request;
 mod start;
@@ -40,6 +41,8 @@ pub struct Shared {
     /// By thread.
     pub threads: Vec<ThreadCounters>,
     pub refused_connections: AtomicU64,
+    /// The second cluster of a migration.
+    pub mirror: Option<Arc<mirror::Mirror>>,
 }
 
 impl Shared {
@@ -80,6 +83,7 @@ pub struct FrontShard {
     pub shared: Arc<Shared>,
     pub door: Rc<Door>,
     pub local: Local,
+    pub mirror: Option<mirror::MirrorShard>,
     /// The answer to OPTIONS.
     pub supported: Vec<(String, Vec<String>)>,
     /// Bytes of answers that clients have not taken yet.

@@ -24,6 +24,8 @@ pub struct Peer {
     /// Requests that are not answered yet.
     pub in_flight: Cell<usize>,
     pub lane: RefCell<Option<Rc<Lane>>>,
+    /// The lane to the second cluster of a migration.
+    pub other: RefCell<Option<Rc<Lane>>>,
     pub registered: Cell<EventKinds>,
     /// The connection has ended: answers go nowhere.
     pub gone: Cell<bool>,
@@ -61,7 +63,7 @@ impl Peer {
     }
 
     /// Appends what a node said, on the client's stream.
-    fn pass_on(&self, stream: i16, reply: NodeReply<'_>) {
+    pub fn pass_on(&self, stream: i16, reply: NodeReply<'_>) {
         let version = self.version.get();
         let bits = if version.is_beta() { reply.flags | flags::USE_BETA } else { reply.flags };
         let Ok(length) = u32::try_from(reply.body.len()) else { return };
@@ -130,7 +132,12 @@ impl Asker for Peer {
         asked.set(asked.get().saturating_sub(job.body.len()));
         match answer {
             Answer::Node(reply) => {
-                if matches!(job.task, Task::Query(Class::Other))
+                let may_be_schema = match &job.task {
+                    Task::Query(class) => *class == Class::Other,
+                    Task::Execute(statement) => statement.class == Class::Other,
+                    _ => false,
+                };
+                if may_be_schema
                     && reply.opcode == Opcode::Result
                     && matches!(self.read(&reply), Some(Response::SchemaChange(_)))
                 {

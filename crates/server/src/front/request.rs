@@ -1,14 +1,15 @@
 //! One request of a client: where it goes.
 
+use super::mirror;
 use super::peer::Peer;
-use cluster::{Class, Job, LaneKey, Link, OpenError, Own, Preparing, Route, Statement, Task, route};
+use cluster::{Class, Job, Lane, LaneKey, Link, OpenError, Own, Preparing, Route, Statement, Task, route};
 use cql_wire::{
     BatchQuery, Envelope, ErrorKind, ErrorMessage, Opcode, QueryParams, Reply, Request, Response, flags,
 };
 use std::rc::Rc;
 use std::sync::Arc;
 
-const UNPREPARED: &str = "Prepared statement is unknown on this front end (it was never prepared, was evicted, or the front end \
+pub const UNPREPARED: &str = "Prepared statement is unknown on this front end (it was never prepared, was evicted, or the front end \
                           was restarted); prepare it again";
 
 /// Sends the request on its way, or answers it.
@@ -22,6 +23,9 @@ pub fn serve(peer: &Rc<Peer>, envelope: &Envelope<'_>) {
         Ok(request) => request,
         Err(error) => return peer.fail(stream, ErrorMessage::new(ErrorKind::Protocol, error.to_string())),
     };
+    if peer.shard.mirror.is_some() {
+        return mirror::serve(peer, envelope, &request);
+    }
     match request {
         Request::Execute { id, params, .. } => execute(peer, envelope, id, &params),
         Request::Query { query, params } => text(peer, envelope, query, &params),
@@ -36,23 +40,31 @@ pub fn serve(peer: &Rc<Peer>, envelope: &Envelope<'_>) {
                 }
             }
             if may(peer, stream, Class::Write, "BATCH") {
-                forward(peer, envelope, Task::Batch(statements), None);
+                forward_there(peer, envelope, Task::Batch(statements), None);
             }
         }
+        other => others(peer, envelope, &other),
+    }
+}
+
+/// What is about the connection.
+pub fn others(peer: &Rc<Peer>, envelope: &Envelope<'_>, request: &Request<'_>) {
+    let stream = envelope.stream;
+    match request {
         Request::Register(kinds) => {
             let mut all = peer.registered.get();
-            all.extend(kinds);
+            all.extend(*kinds);
             peer.registered.set(all);
             peer.put(stream, &Response::Ready);
         }
-        Request::Startup(_) | Request::Options | Request::AuthResponse(_) => {
+        _ => {
             let text = "Unexpected message on a started connection";
             peer.fail(stream, ErrorMessage::new(ErrorKind::Protocol, text));
         }
     }
 }
 
-fn unprepared(peer: &Peer, stream: i16, id: &[u8]) {
+pub fn unprepared(peer: &Peer, stream: i16, id: &[u8]) {
     peer.fail(stream, ErrorMessage::new(ErrorKind::Unprepared { id: id.to_vec() }, UNPREPARED));
 }
 
@@ -69,7 +81,7 @@ fn execute(peer: &Rc<Peer>, envelope: &Envelope<'_>, id: &[u8], params: &QueryPa
         return;
     }
     let token = cluster::key::token(&statement.partition_key, &params.values, &mut Vec::new());
-    forward(peer, envelope, Task::Execute(statement), token);
+    forward_there(peer, envelope, Task::Execute(statement), token);
 }
 
 fn text(peer: &Rc<Peer>, envelope: &Envelope<'_>, query: &str, params: &QueryParams<'_>) {
@@ -80,7 +92,7 @@ fn text(peer: &Rc<Peer>, envelope: &Envelope<'_>, query: &str, params: &QueryPar
         Route::Refused(own) => refuse(peer, envelope.stream, own),
         Route::Forward(class) => {
             if may(peer, envelope.stream, class, first_word(query)) {
-                forward(peer, envelope, Task::Query(class), None);
+                forward_there(peer, envelope, Task::Query(class), None);
             }
         }
     }
@@ -101,11 +113,11 @@ fn prepare(peer: &Rc<Peer>, envelope: &Envelope<'_>, query: &str, keyspace: Opti
         }
     };
     let preparing = Preparing { class, keyspace, sets_keyspace };
-    forward(peer, envelope, Task::Prepare(Box::new(preparing)), None);
+    forward_there(peer, envelope, Task::Prepare(Box::new(preparing)), None);
 }
 
 /// The keyspace that unqualified names are in.
-fn keyspace_of(peer: &Peer, named: Option<&str>) -> Option<Arc<str>> {
+pub fn keyspace_of(peer: &Peer, named: Option<&str>) -> Option<Arc<str>> {
     match named {
         Some(keyspace) => Some(keyspace.into()),
         None => peer.lane.borrow().as_ref().and_then(|lane| lane.key().keyspace.clone()),
@@ -113,7 +125,7 @@ fn keyspace_of(peer: &Peer, named: Option<&str>) -> Option<Arc<str>> {
 }
 
 /// Whether a statement of this class may pass; answers it if not.
-fn may(peer: &Peer, stream: i16, class: Class, what: &str) -> bool {
+pub fn may(peer: &Peer, stream: i16, class: Class, what: &str) -> bool {
     if class == Class::Read || peer.shard.shared.cluster.writes {
         return true;
     }
@@ -127,7 +139,7 @@ fn may(peer: &Peer, stream: i16, class: Class, what: &str) -> bool {
 }
 
 /// What the message says of a statement: no values, no names.
-fn first_word(text: &str) -> &str {
+pub fn first_word(text: &str) -> &str {
     let text = text.trim_start();
     let end = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
     match text.get(..end.min(16)) {
@@ -136,7 +148,7 @@ fn first_word(text: &str) -> &str {
     }
 }
 
-fn refuse(peer: &Peer, stream: i16, own: Own) {
+pub fn refuse(peer: &Peer, stream: i16, own: Own) {
     peer.shard.counters().refused.add(1);
     let what = match own {
         Own::Explain => "EXPLAIN tells how Partita's own engine would run a statement",
@@ -153,9 +165,19 @@ fn refuse(peer: &Peer, stream: i16, own: Own) {
 }
 
 /// To the cluster, as it is.
-fn forward(peer: &Rc<Peer>, envelope: &Envelope<'_>, task: Task, token: Option<i64>) {
-    let lane = peer.lane.borrow();
-    let Some(lane) = lane.as_ref() else {
+fn forward_there(peer: &Rc<Peer>, envelope: &Envelope<'_>, task: Task, token: Option<i64>) {
+    forward(peer, peer.lane.borrow().clone(), envelope, task, token);
+}
+
+/// Over this lane, as it is.
+pub fn forward(
+    peer: &Rc<Peer>,
+    lane: Option<Rc<Lane>>,
+    envelope: &Envelope<'_>,
+    task: Task,
+    token: Option<i64>,
+) {
+    let Some(lane) = lane else {
         let error = ErrorMessage::new(ErrorKind::Protocol, "The connection is not started");
         return peer.fail(envelope.stream, error);
     };
@@ -182,19 +204,16 @@ fn forward(peer: &Rc<Peer>, envelope: &Envelope<'_>, task: Task, token: Option<i
 }
 
 /// USE: from now on, the client's requests go over connections that are in this keyspace.
-fn use_keyspace(peer: &Rc<Peer>, stream: i16, keyspace: Arc<str>) {
+pub fn use_keyspace(peer: &Rc<Peer>, stream: i16, keyspace: Arc<str>) {
     let Some(key) = peer.lane.borrow().as_ref().map(|lane| lane.key().clone()) else { return };
     peer.in_flight.set(peer.in_flight.get() + 1);
     let peer = peer.clone();
     tokio::task::spawn_local(async move {
         let key = LaneKey { keyspace: Some(keyspace.clone()), ..key };
-        let opened = peer.shard.door.lane(key).await;
+        let opened = mirror::lanes(&peer, key).await;
         peer.done();
         match opened {
-            Ok(lane) => {
-                *peer.lane.borrow_mut() = Some(lane);
-                peer.put(stream, &Response::SetKeyspace(&keyspace));
-            }
+            Ok(()) => peer.put(stream, &Response::SetKeyspace(&keyspace)),
             Err(error) => peer.fail(stream, open_error(&error)),
         }
     });
@@ -214,7 +233,7 @@ pub fn open_error(error: &OpenError) -> ErrorMessage {
     }
 }
 
-fn prepare_local(peer: &Rc<Peer>, stream: i16, query: &str) {
+pub fn prepare_local(peer: &Rc<Peer>, stream: i16, query: &str) {
     let reply = Reply::new(peer.protocol(), stream);
     let mut answer = Vec::new();
     match peer.shard.local.prepare(query, &reply, &mut answer) {
@@ -235,7 +254,7 @@ fn prepare_local(peer: &Rc<Peer>, stream: i16, query: &str) {
 }
 
 /// Answers a SELECT on the tables that tell where nodes are.
-fn local(peer: &Rc<Peer>, envelope: &Envelope<'_>) {
+pub fn local(peer: &Rc<Peer>, envelope: &Envelope<'_>) {
     peer.shard.counters().local.add(1);
     peer.in_flight.set(peer.in_flight.get() + 1);
     let (peer, body) = (peer.clone(), envelope.body.to_vec());

@@ -2,7 +2,8 @@
 
 use super::dial::Sockets;
 use super::local::Local;
-use super::{FrontShard, Refusals, Shared, ThreadCounters, http, login, serve};
+use super::mirror::{Mirror, MirrorShard};
+use super::{FrontShard, Refusals, Shared, ThreadCounters, http, login, mirror, serve};
 use crate::accept::{self, Arrival, Listener, Places, PlacesMax, Spread};
 use crate::config::{Cluster, Config};
 use crate::start::{StartError, reachable, seed};
@@ -14,10 +15,15 @@ use std::net::{SocketAddr, TcpListener};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 use tokio::sync::{broadcast, mpsc, watch};
 
 /// Schema changes that wait for a slow client before it is cut off.
 const EVENTS_MAX: usize = 256;
+/// Between two attempts to find the second cluster.
+const THERE_PAUSE: Duration = Duration::from_secs(1);
+/// Writes under way may take so long when the front end stops.
+const WRITES_END: Duration = Duration::from_secs(10);
 
 /// A running front end.
 pub struct FrontEnd {
@@ -26,6 +32,7 @@ pub struct FrontEnd {
     stop: watch::Sender<bool>,
     threads: ShardThreads,
     http: Option<JoinHandle<()>>,
+    mirror: Option<(Arc<Mirror>, JoinHandle<()>)>,
 }
 
 /// What the first thread has besides.
@@ -33,6 +40,8 @@ struct First {
     listener: Listener<FrontShard>,
     senders: Vec<mpsc::UnboundedSender<Arrival<FrontShard>>>,
     topology: watch::Sender<Arc<Topology>>,
+    /// Of the second cluster.
+    there: watch::Sender<Arc<Topology>>,
 }
 
 /// What a thread is made of.
@@ -42,6 +51,8 @@ struct Parts {
     sockets: Sockets,
     arrivals: mpsc::UnboundedReceiver<Arrival<FrontShard>>,
     topology: watch::Receiver<Arc<Topology>>,
+    /// The second cluster: how it is dialled, and its nodes.
+    there: Option<(Sockets, watch::Receiver<Arc<Topology>>)>,
     first: Option<First>,
     certificates: Option<Certificates>,
     seed: u64,
@@ -54,6 +65,9 @@ impl FrontEnd {
         config.limits = memory::divide(config.limits, config.shards).map_err(StartError)?.0;
         let certificates = config.tls.as_ref().map(Certificates::open).transpose().map_err(StartError)?;
         let sockets = Sockets::new(cluster.tls.as_ref()).map_err(StartError)?;
+        let mirror = cluster.mirror.as_ref().map(Mirror::open).transpose().map_err(StartError)?;
+        let over_there = cluster.mirror.as_ref().map(|mirror| Sockets::new(mirror.tls.as_ref()));
+        let over_there = over_there.transpose().map_err(StartError)?;
         let socket = bind("cql", config.cql)?;
         config.cql = socket.local_addr().map_err(|e| StartError(e.to_string()))?;
         let http = config.http.map(|address| bind("http", address)).transpose()?;
@@ -64,13 +78,15 @@ impl FrontEnd {
             events: broadcast::channel(EVENTS_MAX).0,
             threads: (0..threads).map(|_| ThreadCounters::default()).collect(),
             refused_connections: Default::default(),
+            mirror: mirror.clone(),
             cluster,
             config,
         });
         let (topology, known) = watch::channel(Arc::<Topology>::default());
+        let (there, known_there) = watch::channel(Arc::<Topology>::default());
         let (senders, receivers): (Vec<_>, Vec<_>) = (0..threads).map(|_| mpsc::unbounded_channel()).unzip();
         let listener = Listener { socket, spread: Spread::InTurn, serve };
-        let mut first = Some(First { listener, senders, topology });
+        let mut first = Some(First { listener, senders, topology, there });
         let seed = seed();
         let parts = receivers.into_iter().enumerate().map(|(index, arrivals)| {
             Some(Parts {
@@ -79,6 +95,7 @@ impl FrontEnd {
                 sockets: sockets.clone(),
                 arrivals,
                 topology: known.clone(),
+                there: over_there.clone().map(|sockets| (sockets, known_there.clone())),
                 first: first.take(),
                 certificates: certificates.clone(),
                 seed,
@@ -109,7 +126,14 @@ impl FrontEnd {
                 Some(start_http(socket, &shared, known, stop.subscribe())?)
             }
         };
-        Ok(FrontEnd { listeners, certificates, stop, threads: running, http })
+        let mirror = mirror.map(|mirror| {
+            let thread = mirror::start_control(mirror.clone(), stop.subscribe());
+            thread.map(|thread| (mirror, thread))
+        });
+        let mirror = mirror
+            .transpose()
+            .map_err(|e| StartError(format!("the control socket of the migration: {e}")))?;
+        Ok(FrontEnd { listeners, certificates, stop, threads: running, http, mirror })
     }
 
     pub fn listeners(&self) -> &[(&'static str, SocketAddr)] {
@@ -129,12 +153,20 @@ impl FrontEnd {
 
     /// Stops serving. There is nothing to flush: what was acknowledged is in the cluster.
     pub fn stop(self) -> Result<(), StartError> {
+        if let Some((mirror, _)) = &self.mirror {
+            mirror.stop(WRITES_END);
+        }
         self.stop.send_replace(true);
         let joined = self.threads.join();
         if let Some(http) = self.http
             && http.join().is_err()
         {
             tracing::error!("the http thread panicked");
+        }
+        if let Some((_, thread)) = self.mirror
+            && thread.join().is_err()
+        {
+            tracing::error!("the thread of the migration's control socket panicked");
         }
         joined.map_err(|threads| StartError(format!("threads {threads:?} panicked")))
     }
@@ -169,7 +201,7 @@ async fn run(
     ready: std::sync::mpsc::Sender<Result<(), String>>,
     mut stopped: watch::Receiver<bool>,
 ) {
-    let Parts { index, shared, sockets, arrivals, mut topology, first, certificates, seed } = parts;
+    let Parts { index, shared, sockets, arrivals, mut topology, there, first, certificates, seed } = parts;
     // Before anything else, the first thread finds the cluster; the others wait for it.
     let accepting = match first {
         None => {
@@ -177,7 +209,7 @@ async fn run(
             let _ = topology.changed().await;
             None
         }
-        Some(First { listener, senders, topology: publish }) => {
+        Some(First { listener, senders, topology: publish, there: publish_there }) => {
             let cluster = &shared.cluster;
             let control = Control {
                 contacts: cluster.contacts.clone(),
@@ -195,6 +227,15 @@ async fn run(
             };
             tell(&shared, &found);
             publish.send_replace(Arc::new(found));
+            if let (Some(mirror), Some((sockets, _))) = (&shared.cluster.mirror, &there) {
+                let control = Control {
+                    contacts: mirror.contacts.clone(),
+                    dial: Rc::new(sockets.clone()),
+                    login: mirror.login.clone().map(Arc::new),
+                    data_center: None,
+                };
+                tokio::task::spawn_local(find_there(control, publish_there));
+            }
             let events = shared.events.clone();
             tokio::task::spawn_local(control.run(listening, publish, move |heard| {
                 // Nobody listening is no error.
@@ -214,8 +255,13 @@ async fn run(
         }
     };
     let link = shared.threads[index].link.clone();
+    let mirror = shared.mirror.clone().zip(there).map(|(mirror, (sockets, nodes))| {
+        // Its counters are the migration's own.
+        MirrorShard::new(mirror, Rc::new(Door::new(Rc::new(sockets), nodes, Default::default())))
+    });
     let shard = Rc::new(FrontShard {
         index,
+        mirror,
         door: Rc::new(Door::new(Rc::new(sockets), topology, link)),
         local,
         supported: login::offered(&known),
@@ -223,6 +269,9 @@ async fn run(
         asked: Default::default(),
         shared: shared.clone(),
     });
+    if shard.mirror.is_some() {
+        tokio::task::spawn_local(mirror::unpark(shard.clone()));
+    }
     if let Some((listener, senders)) = accepting {
         let limits = &shared.config.limits;
         let max = PlacesMax { all: limits.connections_max, per_address: limits.connections_per_address_max };
@@ -236,6 +285,25 @@ async fn run(
         () = accept::serve_arrivals(shard, arrivals, certificates, patience) => {}
         _ = stopped.wait_for(|stopped| *stopped) => {}
     }
+}
+
+/// Finds the second cluster, however long that takes: until then, and whenever it is away, its writes are marked.
+async fn find_there(control: Control, publish: watch::Sender<Arc<Topology>>) {
+    let (listening, found) = loop {
+        match control.begin().await {
+            Ok(found) => break found,
+            Err(error) => tracing::warn!(%error, "the second cluster of the migration cannot be reached"),
+        }
+        tokio::time::sleep(THERE_PAUSE).await;
+    };
+    tracing::info!(
+        cluster = found.cluster_name,
+        nodes = found.nodes.len(),
+        "the second cluster of the migration is there"
+    );
+    publish.send_replace(Arc::new(found));
+    // Whose clients hear of schema changes is the first cluster.
+    control.run(listening, publish, |_| ()).await;
 }
 
 fn tell(shared: &Shared, found: &Topology) {

@@ -43,6 +43,7 @@ impl Bench {
             writes: false,
             data_center: None,
             tls: None,
+            mirror: None,
         };
         // One thread, so that a test knows which node is next.
         let mut config = Config::loopback("no data here", 1);

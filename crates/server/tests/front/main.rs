@@ -5,4 +5,5 @@ mod embedded;
 mod fake;
 mod faults;
 mod forwarding;
+mod mirror;
 mod safety;

@@ -1,3 +1,5 @@
+//! Entries of a queue: what is written is read, and damage is refused.
+
 use super::*;
 
 fn key() -> PartitionKey {

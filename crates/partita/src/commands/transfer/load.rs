@@ -10,7 +10,7 @@ use super::{Failure, Format, Server, csv, failed};
 use crate::commands::tally::Tally;
 use client::column_type::data_type;
 use client::{Client, Refusal, Statement};
-use cql_wire::{QueryParams, Request, Value, ValueList};
+use cql_wire::{Consistency, QueryParams, Request, Value, ValueList};
 use model::json::JsonValue;
 use model::types::DataType;
 use std::fs::File;
@@ -253,7 +253,9 @@ pub fn send(
     let mut faults = Vec::new();
     let mut pause = FIRST_PAUSE;
     for tried in 1..=TRIES {
-        let requests: Vec<Request<'_>> = left.iter().map(|at| execute(all[*at].0, all[*at].1)).collect();
+        let level = (client.consistency, client.now_in_seconds);
+        let requests: Vec<Request<'_>> =
+            left.iter().map(|at| execute(all[*at].0, all[*at].1, level)).collect();
         let refused = client.send_all(&requests).map_err(failed)?;
         let again = |at: usize, refusal: &Refusal| {
             let may_repeat = all[left[at]].2 || refusal.was_not_tried();
@@ -273,8 +275,12 @@ pub fn send(
     Ok(faults)
 }
 
-fn execute<'r>(statement: &'r Statement, values: &'r ValueList) -> Request<'r> {
-    let params = QueryParams { values: values.as_values(), ..QueryParams::default() };
+fn execute<'r>(
+    statement: &'r Statement,
+    values: &'r ValueList,
+    (level, now_in_seconds): (Consistency, Option<u32>),
+) -> Request<'r> {
+    let params = QueryParams { values: values.as_values(), now_in_seconds, ..QueryParams::new(level) };
     Request::Execute { id: &statement.id, result_metadata_id: Some(&statement.result_metadata_id), params }
 }
 

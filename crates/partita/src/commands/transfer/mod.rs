@@ -10,6 +10,8 @@ mod values;
 use super::{Failure, csv, server_at};
 use clap::{Args, ValueEnum};
 use client::{Client, ClientError};
+use cql_wire::Consistency;
+use server::config::ClusterTls;
 use std::path::PathBuf;
 
 const UNLOAD_HELP: &str = "\
@@ -96,9 +98,17 @@ struct Common {
     /// The role to log in as, where the server asks. The password is PARTITA_PASSWORD
     #[arg(long, value_name = "ROLE", env = "PARTITA_USER", default_value = client::FIRST_LOGIN.0)]
     user: String,
+    /// Authorities (PEM) that sign the server's certificate; with it, the server is reached over TLS
+    #[arg(long, value_name = "FILE")]
+    tls_ca: Option<PathBuf>,
     /// Connections that work side by side
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
     connections: u16,
+}
+
+/// TLS to a server whose certificate one of these authorities signs.
+fn tls(ca: Option<&PathBuf>) -> Option<ClusterTls> {
+    ca.map(|ca| ClusterTls { ca: ca.clone(), own: None })
 }
 
 impl Common {
@@ -118,18 +128,23 @@ pub struct Server<'o> {
     user: &'o str,
     /// Unless it is PARTITA_PASSWORD.
     password: Option<&'o str>,
+    consistency: Consistency,
+    tls: Option<&'o ClusterTls>,
 }
 
 impl<'o> Server<'o> {
     pub fn new(address: &'o str, user: &'o str) -> Server<'o> {
-        Server { address, user, password: None }
+        Server { address, user, password: None, consistency: Consistency::One, tls: None }
     }
 
     pub fn connect(&self) -> Result<Client, Failure> {
-        match self.password {
-            Some(password) => server_at::connect_with(self.address, self.user, password),
-            None => server_at::connect(self.address, self.user),
-        }
+        let mut client = match (self.tls, self.password) {
+            (Some(tls), password) => server_at::connect_tls(self.address, self.user, password, tls),
+            (None, Some(password)) => server_at::connect_with(self.address, self.user, password),
+            (None, None) => server_at::connect(self.address, self.user),
+        }?;
+        client.consistency = self.consistency;
+        Ok(client)
     }
 }
 
@@ -139,8 +154,9 @@ fn failed(error: ClientError) -> Failure {
 
 pub fn unload(options: &UnloadOptions) -> Result<(), Failure> {
     let UnloadOptions { table, from, to, columns, common } = options;
+    let tls = tls(common.tls_ca.as_ref());
     let unload = unload::Unload {
-        server: Server::new(from, &common.user),
+        server: Server { tls: tls.as_ref(), ..Server::new(from, &common.user) },
         table,
         columns: columns.as_deref(),
         to,
@@ -152,8 +168,9 @@ pub fn unload(options: &UnloadOptions) -> Result<(), Failure> {
 
 pub fn load(options: &LoadOptions) -> Result<(), Failure> {
     let LoadOptions { table, to, from, write_nulls, dry_run, common } = options;
+    let tls = tls(common.tls_ca.as_ref());
     let load = load::Load {
-        server: Server::new(to, &common.user),
+        server: Server { tls: tls.as_ref(), ..Server::new(to, &common.user) },
         table,
         from,
         format: common.format(from),

@@ -34,7 +34,7 @@ impl Ranges {
 }
 
 /// Part `at` of `parts`. No key has the lowest token, so nothing is lost below the first.
-fn part(at: usize, parts: usize) -> Range {
+pub fn part(at: usize, parts: usize) -> Range {
     let bound = |at: usize| {
         let share = (u128::from(u64::MAX) * at as u128 / parts as u128) as u64;
         // Ring positions are unsigned, tokens signed.

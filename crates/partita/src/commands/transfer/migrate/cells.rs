@@ -2,7 +2,7 @@
 
 use super::super::table::{Column, Kind, Table, quoted_name};
 use model::types::DataType;
-use model::value::elements::elements;
+use model::value::elements::{elements, map_parts};
 use std::collections::BTreeMap;
 
 /// Time and expiry of a value: microseconds, seconds that are left (0: for ever).
@@ -51,6 +51,8 @@ pub enum Compared {
     Ttl,
     /// Only the newest of a list.
     Newest,
+    /// Not at all: who mends a list gives it a time of its own.
+    Nothing,
 }
 
 /// The columns of one kind of row: regular rows, or static ones.
@@ -61,10 +63,15 @@ pub struct Layout {
     path: String,
     token: String,
     is_static: bool,
+    /// What is added to the times of lists: writing a list twice with the same time would double it.
+    pub list_shift: i64,
 }
 
 /// Values of one time, by the place at which an UPDATE binds them.
 pub type Group = BTreeMap<usize, Vec<u8>>;
+
+/// A value of a row: its place, its element, its bytes, its time, whether it is a list.
+pub type Told = (usize, Option<Vec<u8>>, Vec<u8>, Option<Stamp>, bool);
 
 /// A row in the form in which it is written.
 pub struct Written {
@@ -96,11 +103,26 @@ impl Layout {
         if is_static && copied.is_empty() {
             return None;
         }
-        Some(Layout { key, copied, path: table.path(), token: table.token(), is_static })
+        Some(Layout { key, copied, path: table.path(), token: table.token(), is_static, list_shift: 0 })
     }
 
     /// Reads rows with the times of their values.
     pub fn select(&self) -> String {
+        self.select_where(&format!("{0} > ? AND {0} <= ?", self.token))
+    }
+
+    /// Reads rows of one partition, or one row, by the first columns of the key.
+    pub fn select_key(&self, columns: usize) -> String {
+        self.select_where(&self.key_is(columns))
+    }
+
+    /// `k = ? AND c = ?`
+    pub fn key_is(&self, columns: usize) -> String {
+        let parts: Vec<String> = self.key.iter().take(columns).map(|name| format!("{name} = ?")).collect();
+        parts.join(" AND ")
+    }
+
+    fn select_where(&self, condition: &str) -> String {
         let mut selected = self.key.clone();
         for Copied { column, times, .. } in &self.copied {
             let name = quoted_name(&column.name);
@@ -110,9 +132,8 @@ impl Layout {
                 selected.push(format!("TTL({name})"));
             }
         }
-        let (distinct, path, token) =
-            (if self.is_static { "DISTINCT " } else { "" }, &self.path, &self.token);
-        format!("SELECT {distinct}{} FROM {path} WHERE {token} > ? AND {token} <= ?", selected.join(", "))
+        let (distinct, path) = (if self.is_static { "DISTINCT " } else { "" }, &self.path);
+        format!("SELECT {distinct}{} FROM {path} WHERE {condition}", selected.join(", "))
     }
 
     /// Writes a row whose values are all of one time, its marker included.
@@ -191,6 +212,22 @@ impl Layout {
         self.copied.iter().find(|copied| (copied.slot..copied.slot + copied.slots()).contains(&slot))
     }
 
+    /// The same where lists were mended: they are compared by their values.
+    pub fn compared_live(&self) -> Vec<Compared> {
+        let less =
+            |compared: Compared| if compared == Compared::Newest { Compared::Nothing } else { compared };
+        self.compared().into_iter().map(less).collect()
+    }
+
+    /// Key columns that the layout's rows have.
+    pub fn key_columns(&self) -> usize {
+        self.key.len()
+    }
+
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
     pub fn is_static(&self) -> bool {
         self.is_static
     }
@@ -203,6 +240,80 @@ impl Layout {
     /// Whether values of a group can be written by INSERT without leaving more than the values.
     pub fn is_plain(&self, group: &Group) -> bool {
         group.keys().all(|slot| self.at_slot(*slot).is_some_and(|copied| copied.times == Times::Value))
+    }
+
+    /// The values of a row one by one: where an UPDATE binds each, the element it is of a set or map (none for others), its bytes (of a
+    /// map's entry those of the value), its time if the side can tell it, and whether it is a list.
+    pub fn values(&self, cells: &[Option<&[u8]>], types: &[DataType]) -> Result<Vec<Told>, String> {
+        let mut found = Vec::new();
+        for copied in &self.copied {
+            let Some(value) = cells.get(copied.at).copied().flatten() else { continue };
+            let at = |place: usize| cells.get(copied.at + place).copied().flatten();
+            let is_list = copied.column.is_list();
+            match copied.times {
+                Times::Unknown => found.push((copied.slot, None, value.to_vec(), None, is_list)),
+                Times::Value => {
+                    let stamp = Stamp { micros: long(at(1))?, ttl: at(2).map_or(Ok(0), int)? };
+                    found.push((copied.slot, None, value.to_vec(), Some(stamp), is_list));
+                }
+                Times::Newest => {
+                    let newest = stamps(at(1), at(2))?.into_iter().flatten().max();
+                    found.push((copied.slot, None, value.to_vec(), newest, is_list));
+                }
+                Times::Element => {
+                    let is_map = matches!(types.get(copied.at), Some(DataType::Map { .. }));
+                    let malformed = |_| "a collection that cannot be read".to_string();
+                    let parts = if is_map { map_parts(value) } else { elements(value) };
+                    let parts: Vec<Option<&[u8]>> =
+                        parts.map_err(malformed)?.collect::<Result<_, _>>().map_err(malformed)?;
+                    let parts: Vec<Vec<u8>> =
+                        parts.iter().map(|part| part.unwrap_or_default().to_vec()).collect();
+                    let stamps = stamps(at(1), at(2))?;
+                    let width = if is_map { 2 } else { 1 };
+                    if parts.len() != stamps.len() * width {
+                        return Err(format!(
+                            "a collection of {} parts with {} times",
+                            parts.len(),
+                            stamps.len()
+                        ));
+                    }
+                    for (entry, stamp) in parts.chunks(width).zip(stamps) {
+                        let value = if is_map { entry[1].clone() } else { Vec::new() };
+                        found.push((copied.slot, Some(entry[0].clone()), value, stamp, false));
+                    }
+                }
+                Times::Field => {
+                    let all = stamps(at(1), at(2))?.into_iter().zip(fields(value)).enumerate();
+                    for (place, (stamp, field)) in all {
+                        if let (Some(stamp), Some(field)) = (stamp, field) {
+                            found.push((copied.slot + place, None, field.to_vec(), Some(stamp), false));
+                        }
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether what an UPDATE binds here is a set (`Some(1)`) or map (`Some(2)`) to which elements are added: the parts of an element.
+    pub fn element_parts(&self, slot: usize) -> Option<usize> {
+        let copied = self.at_slot(slot).filter(|copied| copied.times == Times::Element)?;
+        Some(if copied.column.type_text.starts_with("map<") { 2 } else { 1 })
+    }
+
+    /// The statement that deletes what an UPDATE binds at this place, as of a time: `time, [element,] key` are bound.
+    pub fn delete_value(&self, slot: usize) -> Option<(String, bool)> {
+        let copied = self.at_slot(slot)?;
+        let (name, path, key) = (quoted_name(&copied.column.name), &self.path, self.key_is(self.key.len()));
+        Some(match copied.times {
+            Times::Element => (format!("DELETE {name}[?] FROM {path} USING TIMESTAMP ? WHERE {key}"), true),
+            Times::Field => {
+                let field = copied.column.fields.get(slot - copied.slot)?;
+                let field = quoted_name(field);
+                (format!("DELETE {name}.{field} FROM {path} USING TIMESTAMP ? WHERE {key}"), false)
+            }
+            _ => (format!("DELETE {name} FROM {path} USING TIMESTAMP ? WHERE {key}"), false),
+        })
     }
 
     /// Groups the values of a row by their times. `types` are those of the answer's columns.
@@ -235,6 +346,7 @@ impl Layout {
                 Times::Newest => {
                     let newest = stamps(micros, ttl)?.into_iter().flatten().max();
                     let stamp = newest.unwrap_or(Stamp { micros: now_micros, ttl: 0 });
+                    let stamp = Stamp { micros: stamp.micros + self.list_shift, ..stamp };
                     groups.entry(stamp).or_default().insert(number, value.to_vec());
                 }
                 Times::Element => {
@@ -258,6 +370,7 @@ impl Layout {
         }
         if !undated.is_empty() {
             let newest = groups.keys().max().copied().unwrap_or(Stamp { micros: now_micros, ttl: 0 });
+            let newest = Stamp { micros: newest.micros + self.list_shift, ..newest };
             let group = groups.entry(newest).or_default();
             group.extend(undated.into_iter().map(|(number, value)| (number, value.to_vec())));
         }

@@ -1,7 +1,7 @@
 //! Copying the rows of a table, range by range, on several connections.
 
 use super::super::load::{insert_or_add, send};
-use super::super::ranges::Ranges;
+use super::super::ranges::{Range, Ranges};
 use super::super::table::{Kind, Table, quoted_name};
 use super::super::unload::page_of;
 use super::cells::{Group, Layout, Stamp, Written};
@@ -21,6 +21,8 @@ pub struct Copying<'o> {
     pub source: Server<'o>,
     pub target: Server<'o>,
     pub connections: usize,
+    /// Lists were mended one by one, so their times are their own.
+    pub live: bool,
 }
 
 /// Rows of a page that are on the target.
@@ -159,22 +161,34 @@ pub fn each_page(
     mut take: impl FnMut(&[Option<&[u8]>]) -> Result<bool, Failure>,
 ) -> Result<(), Failure> {
     while let Some(range) = ranges.take() {
-        let bounds = [range.after.to_be_bytes(), range.until.to_be_bytes()];
-        let values = [Some(&bounds[0][..]), Some(&bounds[1][..])];
-        let mut state: Option<Vec<u8>> = None;
-        loop {
-            let (taken, next) = page_of(from, select, &values, (PAGE_ROWS, state.as_deref()), &mut take)?;
-            match (taken?, next) {
-                (false, _) => return Ok(()),
-                (true, Some(next)) => state = Some(next),
-                (true, None) => break,
-            }
+        if !each_page_of(from, select, range, &mut take)? {
+            return Ok(());
         }
     }
     Ok(())
 }
 
-fn all_accepted(refused: Vec<(usize, client::Refusal)>) -> Result<(), Failure> {
+/// Reads all pages of one range; `false` if `take` said not to go on.
+pub fn each_page_of(
+    from: &mut Client,
+    select: &Statement,
+    range: Range,
+    take: &mut impl FnMut(&[Option<&[u8]>]) -> Result<bool, Failure>,
+) -> Result<bool, Failure> {
+    let bounds = [range.after.to_be_bytes(), range.until.to_be_bytes()];
+    let values = [Some(&bounds[0][..]), Some(&bounds[1][..])];
+    let mut state: Option<Vec<u8>> = None;
+    loop {
+        let (taken, next) = page_of(from, select, &values, (PAGE_ROWS, state.as_deref()), &mut *take)?;
+        match (taken?, next) {
+            (false, _) => return Ok(false),
+            (true, Some(next)) => state = Some(next),
+            (true, None) => return Ok(true),
+        }
+    }
+}
+
+pub fn all_accepted(refused: Vec<(usize, client::Refusal)>) -> Result<(), Failure> {
     match refused.into_iter().next() {
         None => Ok(()),
         Some((_, refusal)) => Err(Failure::Failed(format!("the target refuses a row: {}", refusal.message))),
@@ -182,7 +196,7 @@ fn all_accepted(refused: Vec<(usize, client::Refusal)>) -> Result<(), Failure> {
 }
 
 /// What rows are written with. A static row has no marker, and so no INSERT.
-struct Statements {
+pub struct Statements {
     insert: Option<Statement>,
     mark: Option<Statement>,
     update: Option<Statement>,
@@ -195,14 +209,14 @@ enum Which {
     Update,
 }
 
-struct Write {
+pub struct Write {
     which: Which,
     values: ValueList,
     is_repeatable: bool,
 }
 
 impl Statements {
-    fn prepare(to: &mut Client, layout: &Layout) -> Result<Statements, Failure> {
+    pub fn prepare(to: &mut Client, layout: &Layout) -> Result<Statements, Failure> {
         let mut prepared =
             |text: Option<String>| text.map(|text| to.prepare(&text)).transpose().map_err(failed);
         let marked = !layout.is_static();
@@ -213,7 +227,7 @@ impl Statements {
         })
     }
 
-    fn writes_of(&self, layout: &Layout, row: &Written, now: i64, writes: &mut Vec<Write>) {
+    pub fn writes_of(&self, layout: &Layout, row: &Written, now: i64, writes: &mut Vec<Write>) {
         // Nearly every row was written at once.
         if !layout.is_static()
             && let [(stamp, group)] = &row.groups.iter().collect::<Vec<_>>()[..]
@@ -242,7 +256,7 @@ impl Statements {
         }
     }
 
-    fn send(&self, to: &mut Client, writes: &[Write]) -> Result<(), Failure> {
+    pub fn send(&self, to: &mut Client, writes: &[Write]) -> Result<(), Failure> {
         for part in writes.chunks(REQUESTS_MAX) {
             let statement = |write: &Write| match write.which {
                 Which::Insert => self.insert.as_ref(),

@@ -6,15 +6,16 @@
 
 mod cells;
 mod copy;
+mod live;
 mod schema;
 mod verify;
 
 use super::table::Table;
-use super::{Failure, Server, failed};
+use super::{Failure, Server, failed, tls};
 use clap::Args;
 use copy::Copying;
 use schema::Schema;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const HELP: &str = "\
 Both sides are reached by CQL: Partita (also one that is a front end), Cassandra or ScyllaDB. Nothing is changed on the source. Tables
@@ -28,15 +29,17 @@ Examples:
   partita migrate --once --from A --to B --table app.orders --verify-only";
 
 #[derive(Args)]
-#[command(after_help = HELP)]
+#[command(after_help = HELP, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct MigrateOptions {
+    #[command(subcommand)]
+    command: Option<live::LiveCommand>,
     /// The server that has the data
-    #[arg(long, value_name = "HOST:PORT")]
-    from: String,
+    #[arg(long, value_name = "HOST:PORT", required = true)]
+    from: Option<String>,
     /// The server that gets it
-    #[arg(long, value_name = "HOST:PORT")]
-    to: String,
-    /// Copy a database that nobody writes to, then compare. Migrating while it is written to is not there yet
+    #[arg(long, value_name = "HOST:PORT", required = true)]
+    to: Option<String>,
+    /// Copy a database that nobody writes to, then compare
     #[arg(long)]
     once: bool,
     /// A keyspace, with all that is in it; may be given several times
@@ -54,6 +57,9 @@ pub struct MigrateOptions {
     /// Copy nothing, compare both sides
     #[arg(long)]
     verify_only: bool,
+    /// Lists are compared by their values: after a migration that was written to, their times are their own
+    #[arg(long)]
+    live: bool,
     /// The role on the source. The password is PARTITA_PASSWORD
     #[arg(long, value_name = "ROLE", env = "PARTITA_USER", default_value = client::FIRST_LOGIN.0)]
     user: String,
@@ -63,21 +69,37 @@ pub struct MigrateOptions {
     /// A file that holds the password of the role on the target
     #[arg(long, value_name = "FILE")]
     to_password_file: Option<PathBuf>,
+    /// Authorities (PEM) that sign the source's certificate; with it, the source is reached over TLS
+    #[arg(long, value_name = "FILE")]
+    tls_ca: Option<PathBuf>,
+    /// The same of the target
+    #[arg(long, value_name = "FILE")]
+    to_tls_ca: Option<PathBuf>,
     /// Connections to each side that work side by side
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=64))]
     connections: u16,
 }
 
 pub fn migrate(options: &MigrateOptions) -> Result<(), Failure> {
+    if let Some(command) = &options.command {
+        return live::live(command);
+    }
     if !options.once {
         return Err(Failure::Usage(
-            "say --once: a copy of a database that nobody writes to. Migrating while it is written to is not there yet".into(),
+            "say --once: a copy of a database that nobody writes to. A database that is written to moves with `partita migrate run`, \
+             behind a front end (docs/moving-data.md)"
+                .into(),
         ));
     }
+    let (Some(from_at), Some(to_at)) = (&options.from, &options.to) else {
+        return Err(Failure::Usage("say --from and --to".into()));
+    };
     let to_password = options.to_password()?;
-    let source = Server::new(&options.from, &options.user);
+    let (tls, to_tls) = (tls(options.tls_ca.as_ref()), tls(options.to_tls_ca.as_ref()));
+    let source = Server { tls: tls.as_ref(), ..Server::new(from_at, &options.user) };
     let user = options.to_user.as_deref().unwrap_or(&options.user);
-    let target = Server { password: to_password.as_deref(), ..Server::new(&options.to, user) };
+    let target =
+        Server { password: to_password.as_deref(), tls: to_tls.as_ref(), ..Server::new(to_at, user) };
     let (mut from, mut to) = (source.connect()?, target.connect()?);
     let schema = Schema::read(&mut from, &options.keyspace)?;
     if !options.verify_only {
@@ -96,7 +118,8 @@ pub fn migrate(options: &MigrateOptions) -> Result<(), Failure> {
         tables.push(table);
     }
     drop((from, to));
-    let copying = Copying { source, target, connections: usize::from(options.connections) };
+    let copying =
+        Copying { source, target, connections: usize::from(options.connections), live: options.live };
     if !options.verify_only {
         for table in &tables {
             copying.copy(table)?;
@@ -118,9 +141,14 @@ pub fn migrate(options: &MigrateOptions) -> Result<(), Failure> {
 
 impl MigrateOptions {
     fn to_password(&self) -> Result<Option<String>, Failure> {
-        let Some(path) = &self.to_password_file else { return Ok(std::env::var("PARTITA_TO_PASSWORD").ok()) };
-        let text = std::fs::read_to_string(path);
-        let text = text.map_err(|error| Failure::Failed(format!("{}: {error}", path.display())))?;
-        Ok(Some(text.trim_end_matches(['\n', '\r']).to_string()))
+        password_of(self.to_password_file.as_deref())
     }
+}
+
+/// The password of the role on the target: in a file, or a variable.
+fn password_of(file: Option<&Path>) -> Result<Option<String>, Failure> {
+    let Some(path) = file else { return Ok(std::env::var("PARTITA_TO_PASSWORD").ok()) };
+    let text = std::fs::read_to_string(path);
+    let text = text.map_err(|error| Failure::Failed(format!("{}: {error}", path.display())))?;
+    Ok(Some(text.trim_end_matches(['\n', '\r']).to_string()))
 }

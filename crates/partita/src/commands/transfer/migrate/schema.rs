@@ -33,7 +33,7 @@ impl Schema {
                     kind: of("type"),
                     keyspace: of("keyspace_name"),
                     name: of("name"),
-                    create: of("create_statement"),
+                    create: without_hold(&of("create_statement")),
                 });
             }
         }
@@ -68,6 +68,16 @@ impl Schema {
         self.of_kinds(&["index", "materialized_view", "view"])
             .try_for_each(|object| make(to, object, &object.create))
     }
+}
+
+/// That tombstones are held is a state of one side's migration, and no word that others know.
+fn without_hold(statement: &str) -> String {
+    const CLAUSE: &str = "AND hold_tombstones = '";
+    let Some(at) = statement.find(CLAUSE) else { return statement.to_string() };
+    let (before, rest) = statement.split_at(at);
+    let behind =
+        rest.get(CLAUSE.len()..).and_then(|rest| rest.split_once('\'')).map_or("", |(_, behind)| behind);
+    format!("{}{behind}", before.trim_end())
 }
 
 fn make(to: &mut Client, object: &Object, statement: &str) -> Result<(), Failure> {
@@ -105,4 +115,17 @@ pub fn has_rows(to: &mut Client, table: &Table) -> Result<bool, Failure> {
     let first = table.columns.first().map(|column| quoted_name(&column.name)).unwrap_or_default();
     let rows = to.texts(&format!("SELECT {first} FROM {} LIMIT 1", table.path())).map_err(failed)?;
     Ok(!rows.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hold_stays_where_it_is() {
+        let text = "CREATE TABLE a.t (k int PRIMARY KEY) WITH comment = 'x'\n    AND hold_tombstones = '2026-11-19'\n    AND cdc = false;";
+        let plain = "CREATE TABLE a.t (k int PRIMARY KEY) WITH comment = 'x'\n    AND cdc = false;";
+        assert_eq!(without_hold(text), plain);
+        assert_eq!(without_hold(plain), plain);
+    }
 }

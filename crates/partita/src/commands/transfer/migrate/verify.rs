@@ -17,14 +17,14 @@ const PAGE_ROWS: u32 = 2000;
 
 /// Rows and the sum of their hashes; the order does not matter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Sum {
-    rows: u64,
+pub struct Sum {
+    pub rows: u64,
     low: u64,
     high: u64,
 }
 
 impl Sum {
-    fn add(&mut self, row: &[Option<&[u8]>], compared: &[Compared]) {
+    pub fn add(&mut self, row: &[Option<&[u8]>], compared: &[Compared]) {
         let hash = |salt: u8| {
             let mut hasher = DefaultHasher::new();
             salt.hash(&mut hasher);
@@ -34,6 +34,7 @@ impl Sum {
                     // A list of them is compared by its length.
                     Compared::Ttl => cell.map(<[u8]>::len).hash(&mut hasher),
                     Compared::Newest => newest(*cell).hash(&mut hasher),
+                    Compared::Nothing => {}
                 }
             }
             hasher.finish()
@@ -46,7 +47,7 @@ impl Sum {
 
 /// Whether both sides have the same rows; says where they differ.
 pub fn compare(copying: &Copying<'_>, table: &Table) -> Result<bool, Failure> {
-    let texts = texts(&mut copying.source.connect()?, &mut copying.target.connect()?, table);
+    let texts = texts(&mut copying.source.connect()?, &mut copying.target.connect()?, table, copying.live);
     let ranges = Ranges::for_connections(copying.connections);
     let different: Mutex<Vec<(Range, Sum, Sum)>> = Mutex::default();
     let rows = Mutex::new(0);
@@ -90,7 +91,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// What is read of both sides, and how it is compared: with all times that both can tell.
-fn texts(from: &mut Client, to: &mut Client, table: &Table) -> Vec<(String, Vec<Compared>)> {
+pub fn texts(from: &mut Client, to: &mut Client, table: &Table, live: bool) -> Vec<(String, Vec<Compared>)> {
     if table.is_counter() {
         let names: Vec<String> = table.columns.iter().map(|column| quoted_name(&column.name)).collect();
         let (path, token) = (table.path(), table.token());
@@ -99,17 +100,18 @@ fn texts(from: &mut Client, to: &mut Client, table: &Table) -> Vec<(String, Vec<
     }
     let elements = tells_elements(from, table) && tells_elements(to, table);
     let layouts = [Layout::new(table, true, elements), Layout::new(table, false, elements)];
-    layouts.iter().flatten().map(|layout| (layout.select(), layout.compared())).collect()
+    let compared = |layout: &Layout| if live { layout.compared_live() } else { layout.compared() };
+    layouts.iter().flatten().map(|layout| (layout.select(), compared(layout))).collect()
 }
 
 /// One connection to one side.
-struct Side {
-    client: Client,
-    statements: Vec<(Statement, Vec<Compared>)>,
+pub struct Side {
+    pub client: Client,
+    pub statements: Vec<(Statement, Vec<Compared>)>,
 }
 
 impl Side {
-    fn open(server: Server<'_>, texts: &[(String, Vec<Compared>)]) -> Result<Side, Failure> {
+    pub fn open(server: Server<'_>, texts: &[(String, Vec<Compared>)]) -> Result<Side, Failure> {
         let mut client = server.connect()?;
         let mut statements = Vec::new();
         for (text, compared) in texts {
@@ -118,7 +120,7 @@ impl Side {
         Ok(Side { client, statements })
     }
 
-    fn sum(&mut self, range: Range) -> Result<Sum, Failure> {
+    pub fn sum(&mut self, range: Range) -> Result<Sum, Failure> {
         let mut sum = Sum::default();
         let bounds = [range.after.to_be_bytes(), range.until.to_be_bytes()];
         let values = [Some(&bounds[0][..]), Some(&bounds[1][..])];
