@@ -16,6 +16,7 @@ import time
 
 from cassandra import OperationTimedOut, RequestExecutionException
 from cassandra.cluster import NoHostAvailable
+from cassandra.connection import ConnectionException
 
 from kill9 import connect, start
 
@@ -49,13 +50,13 @@ def write(session, number, stop, rng, counts):
             else:
                 session.execute(insert, (k, c, rng.randrange(9), rng.randrange(-20, 100)))
             counts[number] += 1
-        except (OperationTimedOut, RequestExecutionException, NoHostAvailable, OSError):
+        except (ConnectionException, OperationTimedOut, RequestExecutionException, NoHostAvailable, OSError):
             return
 
 
-def fill_large(session, k):
+def fill_large(session, k, rows):
     insert = session.prepare("INSERT INTO proj.t (k, c, g, v) VALUES (?, ?, ?, ?)")
-    futures = [session.execute_async(insert, (k, c, c % 9, c)) for c in range(LARGE)]
+    futures = [session.execute_async(insert, (k, c, c % 9, c)) for c in range(rows)]
     for future in futures:
         future.result()
 
@@ -110,7 +111,7 @@ def main(binary, rounds):
     print(f"seed {seed}, {rounds} rounds", flush=True)
     passed, failed, resumed, behind_seen = 0, 0, 0, 0
     counts = {number: 0 for number in range(WORKERS)}
-    cut = None
+    cut, large = None, None
     with tempfile.TemporaryDirectory(prefix="partita-kill9-") as base:
         folder = os.path.join(base, "data")
         for number in range(rounds + 1):
@@ -125,7 +126,7 @@ def main(binary, rounds):
             if cut:
                 _, rows = checkpoint(session, cut[0])
                 # What was done before the kill is done: at most the page that was under way is done again.
-                if rows + 2_000 < cut[1]:
+                if rows + 400 < cut[1]:
                     problems.append(f"the backfill of {cut[0]} began anew: {rows} rows after {cut[1]}")
                 resumed += rows > 0
             problems += settled(session)
@@ -143,21 +144,24 @@ def main(binary, rounds):
                 break
             if cut:
                 session.execute(f"DROP PROJECTION proj.{cut[0]}")
-            large = 1_000 + number
-            fill_large(session, large)
+                session.execute(f"DELETE FROM proj.t WHERE k = {large}")
+            # One is to be copied, the other one is deleted meanwhile.
+            large, victim = 1_000 + number, 2_000 + number
+            fill_large(session, large, LARGE)
+            fill_large(session, victim, LARGE)
             stop = threading.Event()
             threads = [threading.Thread(target=write, args=(session, worker, stop, random.Random(rng.random()), counts)) for worker in counts]
             for thread in threads:
                 thread.start()
             name = f"filled{number}"
             session.execute(f"CREATE PROJECTION proj.{name} ON proj.t {SELECTED} WITH freshness = {rng.choice(FRESHNESS)} "
-                            "AND backfill = {'rows_per_second': '4000'}")
+                            "AND backfill = {'rows_per_second': '800'}")
             deadline = time.monotonic() + 20
-            while checkpoint(session, name)[1] < 1_500 and time.monotonic() < deadline:
+            while checkpoint(session, name)[1] < 800 and time.monotonic() < deadline:
                 time.sleep(0.02)
             time.sleep(rng.uniform(0, 0.3))
             cut = (name, checkpoint(session, name)[1])
-            session.execute(f"DELETE FROM proj.t WHERE k = {large}")
+            session.execute(f"DELETE FROM proj.t WHERE k = {victim}")
             server.send_signal(signal.SIGKILL)
             server.wait()
             stop.set()

@@ -8,7 +8,7 @@ use cql_syntax::ast::{CheckProjection, JobOrder, OrderJob, Property, Statement};
 use database::builds;
 use database::check::{self, Drift};
 use database::grants::{Permission, Resource};
-use database::jobs::Order;
+use database::jobs::{Limits, NewLimits, Order};
 use model::types::DataType;
 use query::spec::put_value;
 use query::{ColumnSpec, Rows};
@@ -36,30 +36,35 @@ pub fn bind(scope: Scope<'_>, statement: &Statement) -> Result<Option<JobPlan>, 
                 JobOrder::Pause => Order::Pause,
                 JobOrder::Resume => Order::Resume,
                 JobOrder::Cancel => Order::Cancel,
-                JobOrder::With(properties) => Order::Limit(limit(properties)?),
+                JobOrder::With(properties) => Order::Limit(limits(properties)?),
             },
         },
         _ => return Ok(None),
     }))
 }
 
-/// The one setting of a job: `rows_per_second`, 0 for none.
-fn limit(properties: &[Property]) -> Result<Option<u32>, CqlError> {
-    let mut limit = None;
+/// The settings of a job; 0 for no limit.
+fn limits(properties: &[Property]) -> Result<NewLimits, CqlError> {
+    let mut limits = NewLimits::default();
     for property in properties {
-        if property.name.as_str() != "rows_per_second" {
-            return Err(CqlError::Invalid(format!(
-                "A job has no setting {}; it has rows_per_second",
-                property.name.as_str()
-            )));
-        }
+        let name = property.name.as_str();
+        let limit = match name {
+            "rows_per_second" => &mut limits.rows_per_second,
+            "mb_per_second" => &mut limits.mb_per_second,
+            "p99_ms" => &mut limits.p99_millis,
+            _ => {
+                return Err(CqlError::Invalid(format!(
+                    "A job has no setting {name}; it has rows_per_second, mb_per_second and p99_ms"
+                )));
+            }
+        };
         let text = property.value.to_string();
         let number: u32 = text.trim_matches('\'').parse().map_err(|_| {
-            CqlError::Invalid(format!("rows_per_second is a whole number, 0 for no limit, not {text}"))
+            CqlError::Invalid(format!("{name} is a whole number, 0 for no limit, not {text}"))
         })?;
-        limit = (number > 0).then_some(number);
+        *limit = Some((number > 0).then_some(number));
     }
-    Ok(limit)
+    Ok(limits)
 }
 
 impl JobPlan {
@@ -94,7 +99,8 @@ pub async fn execute<S: Store>(
         JobPlan::Check { keyspace, name, repair } => {
             let place = (keyspace.as_str(), name.as_str());
             let report =
-                check::run(&dialect.shared, &dialect.store, place, *repair, now_micros, None).await?;
+                check::run(&dialect.shared, &dialect.store, place, *repair, now_micros, Limits::default())
+                    .await?;
             Ok(Some(rows(&dialect.catalogue().1, keyspace, name, &report)))
         }
     }

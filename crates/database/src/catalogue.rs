@@ -9,6 +9,7 @@ use crate::grants;
 use crate::jobs::Jobs;
 use crate::review::Reviewer;
 use crate::tenants::Tenants;
+use crate::usage::Usages;
 use crate::view;
 use query::QueryError;
 use query::fault::JobFault;
@@ -51,6 +52,8 @@ pub struct SharedCatalogue {
     reviewer: Option<Box<dyn Reviewer>>,
     left_builds: LeftBuilds,
     jobs: Jobs,
+    /// What copies cost, and who reads them.
+    pub usages: Usages,
     /// What the store held when it was opened.
     opened: Option<Vec<u8>>,
 }
@@ -80,6 +83,7 @@ impl SharedCatalogue {
             reviewer: None,
             left_builds: LeftBuilds::default(),
             jobs: Jobs::default(),
+            usages: Usages::default(),
             opened: stored.map(<[u8]>::to_vec),
         })
     }

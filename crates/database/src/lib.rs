@@ -17,6 +17,7 @@ pub mod shape;
 pub mod spilling;
 pub mod tenants;
 pub mod traffic;
+pub mod usage;
 mod view;
 
 pub use runtime::Runtime;

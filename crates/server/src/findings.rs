@@ -164,7 +164,9 @@ impl Look {
 fn look(shared: &Shared, catalogue: &Catalogue, now_micros: i64) {
     let (traffic, sizes) = (shared.traffic.all(), shared.engine.table_sizes());
     let partition_bytes = shared.config.partition_bytes.unwrap_or(u64::MAX);
-    let evidence = || Evidence { catalogue, traffic: &traffic, sizes: &sizes, partition_bytes, now_micros };
+    let usages = Some(&shared.catalogue.usages);
+    let evidence =
+        || Evidence { catalogue, traffic: &traffic, sizes: &sizes, partition_bytes, usages, now_micros };
     let now_millis = now_micros / 1000;
     let judged = cql::system::judge(&evidence());
     let breached = judged.iter().flat_map(|pattern| {

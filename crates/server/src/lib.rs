@@ -21,6 +21,7 @@ mod http;
 mod memory;
 mod metrics;
 pub mod otlp;
+mod pressure;
 mod pulse;
 mod seldom;
 mod shard;
@@ -28,6 +29,7 @@ mod start;
 mod stream;
 mod tenants;
 mod tls;
+mod usage;
 
 pub use dynamo::sign_request as sign_dynamo_request;
 pub use front::FrontEnd;

@@ -26,6 +26,8 @@ mod table;
 pub(crate) mod tests;
 #[cfg(test)]
 mod totals_tests;
+#[cfg(test)]
+mod usage_tests;
 mod view;
 
 pub(crate) use function::new_function;

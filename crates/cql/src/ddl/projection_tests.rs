@@ -69,7 +69,7 @@ fn a_paused_build_stays_paused_over_a_restart_and_goes_on_where_it_was() {
     let load = || super::tests::block_on(checkpoints.load(&again.store, id)).unwrap();
     let (saved, _) = load().unwrap();
     assert!(saved.after.is_some() && saved.is_paused && saved.rows > 0, "{saved:?}");
-    assert_eq!(saved.rows_per_second, Some(5));
+    assert_eq!(saved.limits.rows_per_second, Some(5));
     again.run(&format!("ALTER JOB {id} WITH rows_per_second = 0"));
     again.run(&format!("RESUME JOB {id}"));
     again.resume().unwrap();

@@ -27,6 +27,9 @@ const REFUSED_SHARE_MAX: f64 = 0.2;
 const REFUSED_PER_SECOND_MIN: f64 = 10.0;
 /// An index with so many writes and no read in a day is not used.
 const UNREAD_WRITES_MIN: u64 = 1000;
+/// A view or projection that nobody has read for so long is not needed.
+const UNREAD_DAYS_MIN: i64 = 30;
+const DAY_MICROS: i64 = 24 * 3_600 * 1_000_000;
 /// Tombstones that are held for so many days want to be looked at.
 const HELD_DAYS_MAX: u32 = 3;
 /// Calls of an unbounded statement before it is worth telling.
@@ -70,6 +73,7 @@ pub fn findings(seen: &Seen<'_>) -> Vec<Finding> {
     large_partitions(seen, &mut found);
     contention(seen, &mut found);
     unread_indexes(seen, &mut found);
+    unread_projections(seen, &mut found);
     unbounded(seen, &mut found);
     held_tombstones(seen, &mut found);
     found.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
@@ -281,6 +285,32 @@ fn unread_indexes(seen: &Seen<'_>, found: &mut Vec<Finding>) {
             fix: "drop it, if nobody needs it: every write pays for it".into(),
             confidence: format!("counted over {} minutes", seen.day.millis / 60_000),
             ..about(&place, "unread-index", Severity::Advice)
+        });
+    }
+}
+
+fn unread_projections(seen: &Seen<'_>, found: &mut Vec<Finding>) {
+    let Some(usages) = seen.evidence.usages else { return };
+    for table in seen.evidence.catalogue.tables().filter(|table| table.view.is_some()) {
+        let Some(usage) = usages.of(table.id) else { continue };
+        let since = usage.last_read_micros.unwrap_or(usage.since_micros);
+        let days = seen.evidence.now_micros.saturating_sub(since) / DAY_MICROS;
+        if days < UNREAD_DAYS_MIN {
+            continue;
+        }
+        let name = format!("{}.{}", table.keyspace, table.name);
+        found.push(Finding {
+            rule: "unread-projection",
+            severity: Severity::Advice,
+            keyspace: table.keyspace.to_string(),
+            table: table.name.to_string(),
+            subject: table.name.to_string(),
+            message: format!(
+                "nobody has read {name} for {days} days; {} writes of {} bytes were made to it since it is counted",
+                usage.writes, usage.written_bytes
+            ),
+            fix: "drop it, if nobody needs it: every write to its table pays for it".into(),
+            confidence: "counted, also over restarts; checks do not count as reads".into(),
         });
     }
 }

@@ -5,6 +5,7 @@ use crate::describe::pattern_text;
 use cql_syntax::ast::Statement;
 use database::shape::{Class, Shape, Verb};
 use database::traffic::{Seen, quantile_millis};
+use database::usage::Usages;
 use design::numbers::{Numbers, parse_days};
 use observe::{Snapshot, TableSize};
 use schema::{AccessPattern, Catalogue};
@@ -99,6 +100,8 @@ pub struct Evidence<'e> {
     pub sizes: &'e BTreeMap<u32, TableSize>,
     /// From how many bytes on a partition is too large where its table says nothing.
     pub partition_bytes: u64,
+    /// What copies cost and who reads them; `None`: nobody counts.
+    pub usages: Option<&'e Usages>,
     pub now_micros: i64,
 }
 

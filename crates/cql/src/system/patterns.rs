@@ -23,6 +23,7 @@ fn standing(catalogue: &Catalogue, live: &dyn Live) -> Vec<Judged> {
         traffic: &traffic,
         sizes: &sizes,
         partition_bytes: live.partition_bytes(),
+        usages: None,
         now_micros: SystemClock.micros(),
     })
 }

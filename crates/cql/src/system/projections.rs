@@ -43,6 +43,7 @@ pub(super) fn projections(
             let progress = if copy.is_built { 1.0 } else { report.map_or(0.0, |report| report.progress) };
             let check = shared.jobs().last_check(copy.id);
             let size = sizes.get(&copy.id);
+            let usage = shared.usages.of(copy.id);
             let lag = match copy.later {
                 Some(later) => live.as_ref().and_then(|live| live.lag(later.pending)),
                 // In the commit of its table.
@@ -58,13 +59,18 @@ pub(super) fn projections(
                 ("job", job.filter(|_| !copy.is_built).and_then(|job| bigint(job.id as i64))),
                 ("kind", text(copy.kind)),
                 ("lag_ms", lag.and_then(|lag| bigint(lag.millis as i64))),
+                ("largest_partition_bytes", size.and_then(|size| bigint(size.partition_bytes.max as i64))),
                 ("last_check", check.and_then(|check| timestamp(check.at_micros / 1_000))),
+                ("last_read", usage.and_then(|usage| timestamp(usage.last_read_micros? / 1_000))),
                 ("on_lag", copy.later.and_then(|later| text(later.on_lag.word()))),
                 ("owner", copy.owner.and_then(text)),
                 ("progress", double(progress)),
+                ("reads", usage.and_then(|usage| bigint(usage.reads as i64))),
                 ("rows", size.and_then(|size| bigint(size.rows as i64))),
                 ("rows_behind", lag.and_then(|lag| bigint(lag.rows as i64))),
                 ("state", text(state)),
+                ("writes", usage.and_then(|usage| bigint(usage.writes as i64))),
+                ("written_bytes", usage.and_then(|usage| bigint(usage.written_bytes as i64))),
             ]);
         }
     }

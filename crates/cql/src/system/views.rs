@@ -56,17 +56,19 @@ pub(super) fn clients(filler: &mut Filler<'_>, live: Option<Arc<dyn Live>>) {
 
 pub(super) fn jobs(filler: &mut Filler<'_>, jobs: &Jobs) {
     for job in jobs.list() {
-        let limit = job.rows_per_second.and_then(|limit| int(limit as i32));
+        let limit = |limit: Option<u32>| limit.and_then(|limit| int(limit as i32));
         filler.row(&[
             ("id", bigint(job.id as i64)),
             ("ends_at", job.end_micros.and_then(|micros| timestamp(micros / 1_000))),
             ("error", job.error.and_then(|error| text(CqlError::from(error).to_string()))),
             ("keyspace_name", text(&job.subject.keyspace)),
             ("kind", text(job.subject.kind.word())),
+            ("mb_per_second", limit(job.limits.mb_per_second)),
+            ("p99_ms", limit(job.limits.p99_millis)),
             ("progress", double(job.progress)),
             ("rate", double(job.rate)),
             ("rows", bigint(job.rows as i64)),
-            ("rows_per_second", limit),
+            ("rows_per_second", limit(job.limits.rows_per_second)),
             ("started_at", timestamp(job.started_micros / 1_000)),
             ("state", text(job.state.word())),
             ("table_name", text(&job.subject.table)),

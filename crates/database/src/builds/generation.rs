@@ -93,7 +93,7 @@ pub(super) async fn verify<S: Store>(
                 ReadEnd::Paused(position) => Some(position),
                 ReadEnd::Stopped => Some(page.stopped_at()?),
             };
-            job.pace(page.rows_read()).await;
+            job.pace(page.rows_read(), page.bytes_read()).await;
             tokio::task::yield_now().await;
         }
     }

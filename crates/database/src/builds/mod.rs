@@ -24,11 +24,11 @@ pub(crate) use page::Page;
 
 use crate::catalogue::SharedCatalogue;
 use crate::jobs::checkpoint::{Checkpoints, Saved};
-use crate::jobs::{Job, Kind, Order, State, Subject, Turn};
+use crate::jobs::{Job, Kind, Limits, Order, State, Subject, Turn};
 use crate::view;
 use query::QueryError;
 use query::fault::JobFault;
-use schema::{Catalogue, Change, Table};
+use schema::{Backfill, Catalogue, Change, Table};
 use std::sync::{Arc, Mutex, PoisonError};
 use store::index::{IndexConfig, additions};
 use store::view::{NOTHING_EXPIRED, ViewConfig};
@@ -79,8 +79,10 @@ impl Build {
         let (_, catalogue) = shared.load();
         let subject = self.subject(&catalogue)?;
         let view = catalogue.table_by_id(self.id).and_then(|table| table.view.as_ref());
-        let limit = view.and_then(|view| view.projection.as_ref()?.backfill.rows_per_second);
-        Some(shared.jobs().of_build(self.id, limit, || subject))
+        let backfill = view.and_then(|view| Some(view.projection.as_ref()?.backfill)).unwrap_or_default();
+        let Backfill { rows_per_second, mb_per_second, p99_millis } = backfill;
+        let limits = Limits { rows_per_second, mb_per_second, p99_millis };
+        Some(shared.jobs().of_build(self.id, limits, || subject))
     }
 
     /// What people are told of it, while it is there.
@@ -447,7 +449,7 @@ async fn fill<S: Store>(
             ReadEnd::Paused(position) => Some(position),
             ReadEnd::Stopped => Some(page.stopped_at()?),
         };
-        let rows = page.rows_read();
+        let (rows, bytes) = page.read();
         let entries = page.rows.iter().flat_map(|rows| target.mutations(rows, now_seconds));
         let mut pieces = in_pieces(entries);
         if let Some(checkpoints) = &checkpoints {
@@ -479,7 +481,7 @@ async fn fill<S: Store>(
         }
         build.after = next;
         drop(held);
-        job.pace(rows).await;
+        job.pace(rows, bytes).await;
         tokio::task::yield_now().await;
     }
 }
@@ -521,7 +523,7 @@ async fn verify<S: Store>(
     });
     let Some(view) = view else { return Ok(()) };
     let place = (&*view.keyspace, &*view.name);
-    let report = crate::check::verify(shared, store, place, now_micros, job.saved().rows_per_second).await?;
+    let report = crate::check::verify(shared, store, place, now_micros, job.saved().limits).await?;
     match report.is_clean() {
         true => Ok(()),
         false => Err(drifted(&report).into()),

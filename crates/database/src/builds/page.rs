@@ -31,6 +31,15 @@ impl Page {
         self.count as u64
     }
 
+    pub(crate) fn bytes_read(&self) -> u64 {
+        self.bytes as u64
+    }
+
+    /// How much was read.
+    pub(crate) fn read(&self) -> (u64, u64) {
+        (self.rows_read(), self.bytes_read())
+    }
+
     /// Where the next page begins. Only the page itself stops a read, and it notes where.
     pub(crate) fn stopped_at(&mut self) -> Result<Position, QueryError> {
         self.stopped.take().ok_or_else(|| JobFault::Unfinished.into())

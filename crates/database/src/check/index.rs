@@ -24,9 +24,7 @@ pub(super) async fn run<S: Store>(check: &mut Check<'_, S>) -> Result<(), QueryE
                 }
             }
         }
-        check
-            .page_done(page.rows_read(), next.as_ref().map(|next| next.key.token().0 / 2 + i64::MIN / 2))
-            .await?;
+        check.page_done(page.read(), next.as_ref().map(|next| next.key.token().0 / 2 + i64::MIN / 2)).await?;
         if next.is_none() {
             break;
         }
@@ -45,7 +43,12 @@ pub(super) async fn run<S: Store>(check: &mut Check<'_, S>) -> Result<(), QueryE
                 follow(check, &index, base, place, &entry).await?;
             }
         }
-        check.page_done(0, next.as_ref().map(|next| next.key.token().0 / 2 + i64::MAX / 2)).await?;
+        check
+            .page_done(
+                (0, page.bytes_read()),
+                next.as_ref().map(|next| next.key.token().0 / 2 + i64::MAX / 2),
+            )
+            .await?;
         if next.is_none() {
             return Ok(());
         }

@@ -6,8 +6,8 @@
 use super::{Report, run};
 use crate::catalogue::SharedCatalogue;
 use crate::ids::ShardIds;
-use crate::jobs::LastCheck;
 use crate::jobs::checkpoint::Checkpoints;
+use crate::jobs::{LastCheck, Limits};
 use query::QueryError;
 use schema::Catalogue;
 use std::collections::HashMap;
@@ -73,7 +73,8 @@ impl Schedule {
                 continue;
             }
             let place = (&*copy.keyspace, &*copy.name);
-            match run(shared, store, place, false, now_micros, self.rows_per_second).await {
+            let limits = Limits { rows_per_second: self.rows_per_second, ..Limits::default() };
+            match run(shared, store, place, false, now_micros, limits).await {
                 Ok(_) => checked += 1,
                 Err(QueryError::Store(error)) if !is_passing(&error) => return Err(error.into()),
                 // Dropped or altered meanwhile, cancelled by somebody, or no room just now: the others have their turn.

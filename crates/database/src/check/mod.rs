@@ -18,7 +18,7 @@ mod view;
 pub use keep::{Schedule, keep_checked};
 
 use crate::catalogue::SharedCatalogue;
-use crate::jobs::{Job, Kind, State, Subject};
+use crate::jobs::{Job, Kind, Limits, State, Subject};
 use model::key::PartitionKey;
 use query::QueryError;
 use query::fault::JobFault;
@@ -101,9 +101,9 @@ impl<S: Store> Check<'_, S> {
     }
 
     /// Between two pages: waits while the job is paused, and as long as it must.
-    async fn page_done(&self, rows: u64, token: Option<i64>) -> Result<(), QueryError> {
+    async fn page_done(&self, (rows, bytes): (u64, u64), token: Option<i64>) -> Result<(), QueryError> {
         self.job.page(rows, token);
-        self.job.pace(rows).await;
+        self.job.pace(rows, bytes).await;
         tokio::task::yield_now().await;
         match self.job.may_go_on().await {
             true => Ok(()),
@@ -128,21 +128,21 @@ pub fn base_of(catalogue: &Catalogue, keyspace: &str, name: &str) -> Option<Arc<
     find(catalogue, keyspace, name).map(|(base, ..)| base)
 }
 
-/// Checks the copy with this name, and mends it if asked to; `rows_per_second` is how fast at most.
+/// Checks the copy with this name, and mends it if asked to; `limits` is how fast at most.
 pub async fn run<S: Store>(
     shared: &SharedCatalogue,
     store: &S,
     (keyspace, name): (&str, &str),
     repair: bool,
     now_micros: i64,
-    rows_per_second: Option<u32>,
+    limits: Limits,
 ) -> Result<Report, QueryError> {
     let (base, id, is_view, is_built) = find(&shared.load().1, keyspace, name)
         .ok_or_else(|| JobFault::NoCopy { keyspace: keyspace.to_string(), name: name.to_string() })?;
     if !is_built {
         return Err(JobFault::NotBuilt { keyspace: keyspace.to_string(), name: name.to_string() }.into());
     }
-    compare(shared, store, (keyspace, name), (base, id, is_view), repair, now_micros, rows_per_second).await
+    compare(shared, store, (keyspace, name), (base, id, is_view), repair, now_micros, limits).await
 }
 
 /// Checks a view that has just been filled, before anybody reads it.
@@ -151,11 +151,11 @@ pub(crate) async fn verify<S: Store>(
     store: &S,
     (keyspace, name): (&str, &str),
     now_micros: i64,
-    rows_per_second: Option<u32>,
+    limits: Limits,
 ) -> Result<Report, QueryError> {
     let found = find(&shared.load().1, keyspace, name);
     let (base, id, is_view, _) = found.ok_or_else(|| JobFault::Dropped { target: name.to_string() })?;
-    compare(shared, store, (keyspace, name), (base, id, is_view), false, now_micros, rows_per_second).await
+    compare(shared, store, (keyspace, name), (base, id, is_view), false, now_micros, limits).await
 }
 
 async fn compare<S: Store>(
@@ -165,7 +165,7 @@ async fn compare<S: Store>(
     (base, id, is_view): (Arc<str>, u32, bool),
     repair: bool,
     now_micros: i64,
-    rows_per_second: Option<u32>,
+    limits: Limits,
 ) -> Result<Report, QueryError> {
     let kind = if repair { Kind::Repair } else { Kind::Check };
     let job = shared.jobs().begin(Subject {
@@ -175,10 +175,7 @@ async fn compare<S: Store>(
         target: name.into(),
     });
     let _ended = EndedAnyway(&job);
-    if rows_per_second.is_some() {
-        // It has just begun, so it can be told.
-        let _ = job.obey(crate::jobs::Order::Limit(rows_per_second));
-    }
+    job.limit(limits);
     let mut check = Check {
         shared,
         store,

@@ -68,7 +68,7 @@ async fn groups_of_members<S: Store>(check: &mut Check<'_, S>) -> Result<(), Que
                 }
             }
         }
-        check.page_done(page.rows_read(), None).await?;
+        check.page_done(page.read(), None).await?;
         if next.is_none() {
             return match open {
                 Some((group, change)) => compare(check, &tables, group, change).await,
@@ -113,7 +113,7 @@ async fn rows_without_members<S: Store>(check: &mut Check<'_, S>) -> Result<(), 
                 }
             }
         }
-        check.page_done(0, None).await?;
+        check.page_done((0, page.bytes_read()), None).await?;
         if next.is_none() {
             return Ok(());
         }

@@ -51,9 +51,7 @@ pub(super) async fn run<S: Store>(check: &mut Check<'_, S>) -> Result<(), QueryE
                 }
             }
         }
-        check
-            .page_done(page.rows_read(), next.as_ref().map(|next| halfway(next.key.token().0, false)))
-            .await?;
+        check.page_done(page.read(), next.as_ref().map(|next| halfway(next.key.token().0, false))).await?;
         if next.is_none() {
             break;
         }
@@ -85,7 +83,9 @@ pub(super) async fn run<S: Store>(check: &mut Check<'_, S>) -> Result<(), QueryE
                 judge(check, pair, base, place).await?;
             }
         }
-        check.page_done(0, next.as_ref().map(|next| halfway(next.key.token().0, true))).await?;
+        check
+            .page_done((0, page.bytes_read()), next.as_ref().map(|next| halfway(next.key.token().0, true)))
+            .await?;
         if next.is_none() {
             break;
         }

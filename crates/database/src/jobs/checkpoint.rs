@@ -3,7 +3,8 @@
 //! A checkpoint is a mutation, so it can be part of the commit that it describes: after a crash the stored position is exactly
 //! what was committed. A database whose catalogue has no such table stores nothing, and its builds begin anew.
 
-use super::LastCheck;
+use super::{LastCheck, Limits};
+use crate::usage::Usage;
 use model::deletion::{Deletion, Marker};
 use model::key::PartitionKey;
 use model::row::{ColumnId, RowView, RowWriter};
@@ -16,6 +17,9 @@ const TABLE: &str = "jobs";
 /// What the last check of a copy has found is stored as if it were a job, with the copy's number behind this one: no job has it.
 const CHECKS_FROM: u64 = 1 << 48;
 
+/// And what was counted of a copy behind this one.
+const USAGES_FROM: u64 = 1 << 49;
+
 /// What is stored of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Saved {
@@ -23,7 +27,7 @@ pub struct Saved {
     pub after: Option<Position>,
     pub rows: u64,
     pub is_paused: bool,
-    pub rows_per_second: Option<u32>,
+    pub limits: Limits,
 }
 
 /// Where checkpoints are stored.
@@ -34,6 +38,8 @@ pub struct Checkpoints {
     position: ColumnId,
     rows: ColumnId,
     rows_per_second: ColumnId,
+    mb_per_second: ColumnId,
+    p99_ms: ColumnId,
 }
 
 impl Checkpoints {
@@ -46,6 +52,8 @@ impl Checkpoints {
             position: id("position")?,
             rows: id("rows")?,
             rows_per_second: id("rows_per_second")?,
+            mb_per_second: id("mb_per_second")?,
+            p99_ms: id("p99_ms")?,
         })
     }
 
@@ -60,6 +68,43 @@ impl Checkpoints {
         let mut mutation = Mutation::new(self.table, key(CHECKS_FROM + u64::from(copy))?);
         mutation.row(&[], row.view());
         Some(mutation)
+    }
+
+    /// Stores what was counted of a copy: when it was read last in `rows`, the rest in `position`.
+    pub fn save_usage(&self, copy: u32, usage: &Usage, timestamp: i64) -> Option<Mutation> {
+        let Usage { reads, last_read_micros, writes, written_bytes, since_micros } = *usage;
+        let counted =
+            [reads, writes, written_bytes, since_micros.cast_unsigned()].map(u64::to_be_bytes).concat();
+        let last_read = last_read_micros.unwrap_or_default().to_be_bytes().to_vec();
+        let mut cells = [(self.position, counted), (self.rows, last_read)];
+        cells.sort_by_key(|(column, _)| *column);
+        let mut row = RowWriter::new();
+        row.begin(timestamp, Some(Marker::new(timestamp)), Deletion::NONE);
+        cells.iter().for_each(|(column, value)| row.live(*column, value));
+        let mut mutation = Mutation::new(self.table, key(USAGES_FROM + u64::from(copy))?);
+        mutation.row(&[], row.view());
+        Some(mutation)
+    }
+
+    pub async fn load_usage<S: Store>(&self, store: &S, copy: u32) -> Result<Option<Usage>, StoreError> {
+        let mut found = FoundUsage { checkpoints: *self, usage: None };
+        self.read(store, USAGES_FROM + u64::from(copy), &mut found).await?;
+        Ok(found.usage)
+    }
+
+    /// What [`Checkpoints::save_usage`] wrote.
+    fn usage_of(&self, row: RowView<'_>) -> Option<Usage> {
+        let value = |column: ColumnId| row.cells().find(|cell| cell.column == column)?.live_value(0);
+        let number = |bytes: &[u8]| <[u8; 8]>::try_from(bytes).ok().map(u64::from_be_bytes);
+        let (last_read, counts) = (number(value(self.rows)?)?.cast_signed(), value(self.position)?);
+        let count = |place: usize| number(counts.get(8 * place..8 * place + 8)?);
+        Some(Usage {
+            reads: count(0)?,
+            last_read_micros: (last_read > 0).then_some(last_read),
+            writes: count(1)?,
+            written_bytes: count(2)?,
+            since_micros: count(3)?.cast_signed(),
+        })
     }
 
     pub async fn load_check<S: Store>(&self, store: &S, copy: u32) -> Result<Option<LastCheck>, StoreError> {
@@ -80,11 +125,14 @@ impl Checkpoints {
 
     /// Stores all of it over what was stored at an earlier timestamp.
     pub fn save(&self, id: u64, saved: &Saved, timestamp: i64) -> Option<Mutation> {
+        let limit = |limit: Option<u32>| (limit.unwrap_or(0) as i32).to_be_bytes().to_vec();
         let mut cells = [
             (self.paused, vec![u8::from(saved.is_paused)]),
             (self.position, encode(saved.after.as_ref())),
             (self.rows, (saved.rows as i64).to_be_bytes().to_vec()),
-            (self.rows_per_second, (saved.rows_per_second.unwrap_or(0) as i32).to_be_bytes().to_vec()),
+            (self.rows_per_second, limit(saved.limits.rows_per_second)),
+            (self.mb_per_second, limit(saved.limits.mb_per_second)),
+            (self.p99_ms, limit(saved.limits.p99_millis)),
         ];
         cells.sort_by_key(|(column, _)| *column);
         let mut row = RowWriter::new();
@@ -150,17 +198,46 @@ impl Sink for Found {
             let cell = row.cells().find(|cell| cell.column == column)?;
             cell.live_value(0).map(<[u8]>::to_vec)
         };
-        let Checkpoints { paused, position, rows, rows_per_second, .. } = self.checkpoints;
+        let Checkpoints { paused, position, rows, rows_per_second, mb_per_second, p99_ms, .. } =
+            self.checkpoints;
         let number = |bytes: Vec<u8>| bytes.iter().fold(0u64, |all, byte| all << 8 | u64::from(*byte));
+        // Not stored by an older server, or none.
+        let limit = |column| value(column).map(|bytes| number(bytes) as u32).filter(|limit| *limit > 0);
         let saved = Saved {
             after: value(position).and_then(|bytes| decode(&bytes)),
             rows: value(rows).map(number).unwrap_or_default(),
             is_paused: value(paused) == Some(vec![1]),
-            rows_per_second: value(rows_per_second)
-                .map(|bytes| number(bytes) as u32)
-                .filter(|limit| *limit > 0),
+            limits: Limits {
+                rows_per_second: limit(rows_per_second),
+                mb_per_second: limit(mb_per_second),
+                p99_millis: limit(p99_ms),
+            },
         };
         self.saved = Some((saved, row.marker().map_or(0, |marker| marker.timestamp)));
+        Flow::Continue
+    }
+
+    fn partition_end(&mut self) -> Flow {
+        Flow::Continue
+    }
+}
+
+struct FoundUsage {
+    checkpoints: Checkpoints,
+    usage: Option<Usage>,
+}
+
+impl Sink for FoundUsage {
+    fn partition(&mut self, _: &PartitionKey) -> Flow {
+        Flow::Continue
+    }
+
+    fn static_row(&mut self, _: RowView<'_>) -> Flow {
+        Flow::Continue
+    }
+
+    fn row(&mut self, _: &[u8], row: RowView<'_>) -> Flow {
+        self.usage = self.checkpoints.usage_of(row);
         Flow::Continue
     }
 

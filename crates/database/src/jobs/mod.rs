@@ -6,6 +6,9 @@
 //! Does not run anything itself: [`crate::builds`] and [`crate::check`] do the work.
 
 pub mod checkpoint;
+mod pace;
+
+pub use pace::{Limits, NewLimits, P99};
 
 use query::QueryError;
 use rt::{Clock, SystemClock};
@@ -94,8 +97,8 @@ pub struct Report {
     pub rows: u64,
     /// From 0 to 1, by the tokens that were passed.
     pub progress: f64,
-    /// The limit that somebody has set.
-    pub rows_per_second: Option<u32>,
+    /// The limits that somebody has set.
+    pub limits: Limits,
     /// Since it was last started.
     pub rate: f64,
     pub started_micros: i64,
@@ -108,7 +111,9 @@ struct Standing {
     state: State,
     rows: u64,
     progress: f64,
-    rows_per_second: Option<u32>,
+    limits: Limits,
+    /// How long it waited last for the sake of requests.
+    pause: Duration,
     started_micros: i64,
     /// When, and with how many rows and how much progress, the current run began.
     run: (i64, u64, f64),
@@ -126,6 +131,7 @@ pub struct Job {
     standing: Mutex<Standing>,
     changed: Notify,
     page_rows: Option<usize>,
+    p99: P99,
 }
 
 /// Whether a job may do its next page.
@@ -190,30 +196,6 @@ impl Job {
         standing.progress = token.map_or(1.0, passed);
     }
 
-    /// Waits as long as a page of so many rows should take. Ends early when somebody pauses or cancels the job.
-    pub async fn pace(&self, rows: u64) {
-        let mut owed = rows as f64;
-        loop {
-            let limit = self.standing().rows_per_second;
-            let Some(limit) = limit.filter(|limit| *limit > 0) else { return };
-            let wait = Duration::from_secs_f64(owed / f64::from(limit)).min(NAP);
-            tokio::select! {
-                () = tokio::time::sleep(wait) => owed -= wait.as_secs_f64() * f64::from(limit),
-                // Perhaps another limit.
-                () = self.changed.notified() => {}
-            }
-            if owed < 1.0 || self.turn() != Turn::GoOn {
-                return;
-            }
-        }
-    }
-
-    /// Rows that a page may have at most, so that a slow job looks around often.
-    pub fn rows_max(&self) -> Option<usize> {
-        let paced = self.standing().rows_per_second.map(|limit| (limit as usize / 4).max(1));
-        paced.into_iter().chain(self.page_rows).min()
-    }
-
     pub fn end(&self, state: State, error: Option<QueryError>) {
         let mut standing = self.standing();
         if standing.state.is_over() || (standing.state == State::Paused && state != State::Done) {
@@ -238,7 +220,7 @@ impl Job {
             after: None,
             rows: standing.rows,
             is_paused: standing.state == State::Paused,
-            rows_per_second: standing.rows_per_second,
+            limits: standing.limits,
         }
     }
 
@@ -252,7 +234,10 @@ impl Job {
         standing.rows = standing.rows.max(saved.rows);
         standing.progress = saved.after.as_ref().map_or(0.0, |after| passed(after.key.token().0));
         standing.stamp = standing.stamp.max(stamp);
-        standing.rows_per_second = saved.rows_per_second.or(standing.rows_per_second);
+        let Limits { rows_per_second, mb_per_second, p99_millis } = saved.limits;
+        standing.limits.rows_per_second = rows_per_second.or(standing.limits.rows_per_second);
+        standing.limits.mb_per_second = mb_per_second.or(standing.limits.mb_per_second);
+        standing.limits.p99_millis = p99_millis.or(standing.limits.p99_millis);
         if saved.is_paused && !standing.state.is_over() {
             standing.state = State::Paused;
         }
@@ -279,7 +264,7 @@ impl Job {
             state: standing.state,
             rows: standing.rows,
             progress: standing.progress,
-            rows_per_second: standing.rows_per_second,
+            limits: standing.limits,
             rate: if is_running { (standing.rows - rows_before) as f64 / seconds } else { 0.0 },
             started_micros: standing.started_micros,
             end_micros,
@@ -304,6 +289,7 @@ struct Listed {
     jobs: BTreeMap<u64, Arc<Job>>,
     others: u64,
     page_rows: Option<usize>,
+    p99: P99,
     /// The last check of each index and view, by its id.
     checks: BTreeMap<u32, LastCheck>,
 }
@@ -323,18 +309,13 @@ impl Jobs {
     }
 
     /// The job that fills an index or view; made when it is met first.
-    pub fn of_build(
-        &self,
-        id: u32,
-        rows_per_second: Option<u32>,
-        subject: impl FnOnce() -> Subject,
-    ) -> Arc<Job> {
+    pub fn of_build(&self, id: u32, limits: Limits, subject: impl FnOnce() -> Subject) -> Arc<Job> {
         let mut listed = self.listed();
         if let Some(job) = listed.jobs.get(&u64::from(id)).filter(|job| !job.state().is_over()) {
             return job.clone();
         }
         let job = listed.add(id.into(), subject());
-        job.standing().rows_per_second = rows_per_second;
+        job.standing().limits = limits;
         job
     }
 
@@ -352,6 +333,20 @@ impl Jobs {
         drop(listed);
         job.start();
         job
+    }
+
+    /// How long requests take: to be told about once a second while somebody wants to know.
+    pub fn p99(&self) -> P99 {
+        self.listed().p99.clone()
+    }
+
+    /// Whether a job that is not over watches how long requests take.
+    pub fn wants_p99(&self) -> bool {
+        let wants = |job: &Arc<Job>| {
+            let standing = job.standing();
+            !standing.state.is_over() && standing.limits.p99_millis.is_some()
+        };
+        self.listed().jobs.values().any(wants)
     }
 
     pub fn find(&self, id: u64) -> Option<Arc<Job>> {
@@ -383,15 +378,16 @@ impl Listed {
             state: State::Waiting,
             rows: 0,
             progress: 0.0,
-            rows_per_second: None,
+            limits: Limits::default(),
+            pause: Duration::ZERO,
             started_micros: now,
             run: (now, 0, 0.0),
             error: None,
             stamp: 0,
             loaded: false,
         };
-        let (standing, page_rows) = (Mutex::new(standing), self.page_rows);
-        let job = Arc::new(Job { id, subject, standing, changed: Notify::new(), page_rows });
+        let (standing, page_rows, p99) = (Mutex::new(standing), self.page_rows, self.p99.clone());
+        let job = Arc::new(Job { id, subject, standing, changed: Notify::new(), page_rows, p99 });
         self.jobs.insert(id, job.clone());
         let over: Vec<u64> =
             self.jobs.values().filter(|job| job.state().is_over()).map(|job| job.id).collect();
@@ -408,8 +404,7 @@ pub enum Order {
     Pause,
     Resume,
     Cancel,
-    /// Rows per second; `None`: as fast as it can.
-    Limit(Option<u32>),
+    Limit(NewLimits),
 }
 
 impl Job {
@@ -423,7 +418,7 @@ impl Job {
             Order::Resume if state != State::Paused => return Err(format!("the job is {}", state.word())),
             Order::Resume => standing.state = State::Waiting,
             Order::Cancel => standing.state = State::Cancelled,
-            Order::Limit(limit) => standing.rows_per_second = limit,
+            Order::Limit(limits) => limits.change(&mut standing.limits),
         }
         drop(standing);
         self.changed.notify_waiters();
@@ -443,7 +438,7 @@ mod tests {
     #[test]
     fn orders_are_followed_until_the_job_is_over() {
         let jobs = Jobs::default();
-        let job = jobs.of_build(7, None, subject);
+        let job = jobs.of_build(7, Limits::default(), subject);
         job.start();
         assert_eq!(job.turn(), Turn::GoOn);
         assert!(job.obey(Order::Resume).is_err());
@@ -474,16 +469,5 @@ mod tests {
         let other = jobs.begin(subject());
         assert_eq!(other.state(), State::Running);
         assert!(jobs.find(other.id).is_some());
-    }
-
-    #[tokio::test]
-    async fn a_throttled_job_takes_its_time() {
-        let jobs = Jobs::default();
-        let job = jobs.begin(subject());
-        job.pace(1_000_000).await;
-        job.obey(Order::Limit(Some(1_000))).unwrap();
-        let before = tokio::time::Instant::now();
-        job.pace(400).await;
-        assert!(before.elapsed() >= Duration::from_millis(390), "{:?}", before.elapsed());
     }
 }

@@ -12,9 +12,10 @@ use crate::log::LogRecovery;
 use crate::manifest::Edit;
 use crate::metrics::Metrics;
 use crate::shard::{Seed, Shard};
-use observe::{Slot, Window, Windows};
+use observe::{Load, Slot, Window, Windows};
 use rt::threads::{self, JoinHandle};
 use rt::{Clock, Disk, DiskLock};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -144,6 +145,11 @@ impl Engine {
     /// How far the copy is behind whose pending entries the table with this number holds.
     pub fn lag(&self, pending: u32) -> Option<Lag> {
         self.shared.late.lag(TableId(pending), self.shared.clock.micros())
+    }
+
+    /// What every table was asked to do since the start, by its id: up to the last slot of ten seconds.
+    pub fn table_loads(&self) -> BTreeMap<u32, Load> {
+        self.shared.loads.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Messages that wait for a shard.

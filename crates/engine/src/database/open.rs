@@ -129,6 +129,7 @@ pub(super) fn open(
         limits: Default::default(),
         points: Default::default(),
         late: Default::default(),
+        loads: Default::default(),
         sizes: (0..options.shards).map(|_| Mutex::default()).collect(),
         heat: (0..options.shards).map(|_| Mutex::default()).collect(),
         options,

@@ -14,8 +14,9 @@ use crate::metrics::Metrics;
 use crate::shard::Errand;
 use crate::statistics::TableStatistics;
 use crate::table::Table;
-use observe::Windows;
+use observe::{Load, Windows};
 use rt::{Clock, Disk, Mail};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -42,6 +43,8 @@ pub(crate) struct Shared {
     pub cache_counts: Vec<Mutex<CacheCounts>>,
     /// Which partitions were hot on each shard, as of some moment ago.
     pub heat: Vec<Mutex<Windows>>,
+    /// What every table was asked to do since the start, by its id, as of the last slot.
+    pub loads: Mutex<BTreeMap<u32, Load>>,
     /// Partitions near or at their limit.
     pub limits: Limits,
     pub points: Points,

@@ -65,7 +65,11 @@ impl Shard {
         let Some(windows) = self.shared.heat.get(self.index) else { return };
         let mut windows = windows.lock().unwrap_or_else(PoisonError::into_inner);
         if millis >= SLOT_MILLIS {
-            windows.push(hot.take(millis, KEYS_MAX));
+            let slot = hot.take(millis, KEYS_MAX);
+            let mut loads = self.shared.loads.lock().unwrap_or_else(PoisonError::into_inner);
+            slot.tables.iter().for_each(|(table, load)| loads.entry(*table).or_default().add(load));
+            drop(loads);
+            windows.push(slot);
             self.heat.since_millis.set(Some(now_millis));
             drop(windows);
             self.show_sizes();

@@ -171,7 +171,7 @@ impl Shard {
         shard.compact_all_if_due();
         tokio::task::spawn_local(run_errands(shard.clone(), seed.inbox));
         let pump = tokio::task::spawn_local(apply_progress(shard.clone()));
-        tokio::task::spawn_local(later::follow_later(shard.clone()));
+        tokio::task::spawn_local(later::keep_following(shard.clone()));
         let watched = shard.clone();
         tokio::task::spawn_local(async move {
             // A fault of ours: nobody would apply commits any more, so nobody may wait for them.

@@ -41,6 +41,7 @@ pub fn render(out: &mut String, shared: &Shared) {
         traffic: &traffic,
         sizes: &sizes,
         partition_bytes: shared.config.partition_bytes.unwrap_or(u64::MAX),
+        usages: None,
         now_micros: SystemClock.micros(),
     };
     patterns(out, &evidence);
@@ -217,7 +218,8 @@ fn projections(out: &mut String, catalogue: &Catalogue, shared: &Shared) {
     let drift = |at: usize| checks[at].map(|check| (check.missing + check.extra + check.stale) as f64);
     let checked = |at: usize| checks[at].map(|check| check.at_micros as f64 / 1e6);
     type Pick<'p> = &'p dyn Fn(usize) -> Option<f64>;
-    let series: [(&str, &str, Pick<'_>); 5] = [
+    let usages: Vec<_> = found.iter().map(|(_, id, _)| shared.catalogue.usages.of(*id)).collect();
+    let series: [(&str, &str, Pick<'_>); 6] = [
         (
             "partita_projection_building",
             "Whether an index or view is being built; once it is, it is never behind its table",
@@ -239,9 +241,33 @@ fn projections(out: &mut String, catalogue: &Catalogue, shared: &Shared) {
             &drift,
         ),
         ("partita_projection_checked_timestamp_seconds", "When CHECK PROJECTION last looked", &checked),
+        (
+            "partita_projection_read_timestamp_seconds",
+            "When an index, view or projection was last read",
+            &|at| usages[at]?.last_read_micros.map(|micros| micros as f64 / 1e6),
+        ),
     ];
-    for (name, help, pick) in series {
-        head(out, name, "gauge", help);
+    let counters: [(&str, &str, Pick<'_>); 3] = [
+        (
+            "partita_projection_reads_total",
+            "Statements that read an index, view or projection, since it was met first",
+            &|at| usages[at].map(|usage| usage.reads as f64),
+        ),
+        (
+            "partita_projection_writes_total",
+            "Partitions of an index, view or projection that commits wrote to",
+            &|at| usages[at].map(|usage| usage.writes as f64),
+        ),
+        (
+            "partita_projection_written_bytes_total",
+            "Bytes that commits wrote to an index, view or projection",
+            &|at| usages[at].map(|usage| usage.written_bytes as f64),
+        ),
+    ];
+    let kinds =
+        series.map(|series| ("gauge", series)).into_iter().chain(counters.map(|series| ("counter", series)));
+    for (kind, (name, help, pick)) in kinds {
+        head(out, name, kind, help);
         for (at, (labels, ..)) in found.iter().enumerate() {
             if let Some(value) = pick(at) {
                 let _ = writeln!(out, "{name}{{{labels}}} {value}");

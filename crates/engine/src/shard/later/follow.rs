@@ -32,8 +32,20 @@ const SCAN_ENTRIES: u64 = 10_000;
 /// After an error that may pass.
 const RETRY_AFTER: Duration = Duration::from_millis(200);
 
-/// Follows for every copy until the shard ends.
-pub(in crate::shard) async fn follow_later(shard: Rc<Shard>) {
+/// Follows for every copy until the shard ends or the log takes no more. Whoever waits then is told that nobody follows.
+pub(in crate::shard) async fn keep_following(shard: Rc<Shard>) {
+    let task = tokio::task::spawn_local(follow_later(shard.clone()));
+    if task.await.is_err_and(|error| error.is_panic()) {
+        tracing::error!(
+            shard = shard.index,
+            "following projections panicked; see the message above. Restart the server"
+        );
+    }
+    let tables: Vec<TableId> = shard.later.backlogs.borrow().keys().copied().collect();
+    tables.into_iter().for_each(|table| shard.followed(table, true));
+}
+
+async fn follow_later(shard: Rc<Shard>) {
     let mut last = TableId(0);
     while !shard.closing.get() && shard.shared.log.failure().is_none() {
         // The one behind the last has its turn.

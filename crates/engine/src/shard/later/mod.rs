@@ -6,7 +6,7 @@
 mod backlog;
 mod follow;
 
-pub(super) use follow::follow_later;
+pub(super) use follow::keep_following;
 
 use super::Shard;
 use crate::database::late::Standing;

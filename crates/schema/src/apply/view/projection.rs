@@ -59,9 +59,11 @@ fn backfill(properties: &Properties) -> Result<Backfill, SchemaError> {
     for (name, value) in properties.map("backfill")?.into_iter().flatten() {
         let limit = match name.as_str() {
             "rows_per_second" => &mut backfill.rows_per_second,
+            "mb_per_second" => &mut backfill.mb_per_second,
+            "p99_ms" => &mut backfill.p99_millis,
             _ => {
                 return Err(SchemaError::config(format!(
-                    "backfill has no setting '{name}'; it has {{'rows_per_second': '20000'}}"
+                    "backfill has no setting '{name}'; it has {{'rows_per_second': '20000'}}, {{'mb_per_second': '5'}} and {{'p99_ms': '20'}}"
                 )));
             }
         };
