@@ -1,4 +1,5 @@
-//! Functions of users before they run: refused where they cannot, compiled where that takes long.
+//! Functions of users before they run: compiled where that takes long. One that cannot run is refused when it is called, which may
+//! be never.
 
 use crate::CqlError;
 use crate::bind::Scope;
@@ -15,10 +16,7 @@ impl<S: Store> Dialect<S> {
     pub(crate) async fn ready<'c>(&self, calls: impl Iterator<Item = &'c Choice>) -> Result<(), CqlError> {
         let sandbox = self.ids.sandbox();
         for function in calls.flat_map(|choice| choice.chosen.called()) {
-            if let Some(why) = function.not_run(sandbox) {
-                return Err(why.into());
-            }
-            let Some(sandbox) = sandbox else { continue };
+            let Some(sandbox) = sandbox.filter(|_| function.not_run(sandbox).is_none()) else { continue };
             if let Some(compiling) = function.compiling(sandbox) {
                 let compiled = rt::aside(compiling).await;
                 sandbox.keep(compiled).map_err(|why| function.failed(why))?;

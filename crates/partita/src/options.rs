@@ -632,6 +632,7 @@ mod tests {
             "\"127.0.0.3\"",
             "\"periodic\"",
             "\"password\"",
+            "\"cassandra-5\"",
             "\"text\"",
             "true",
             "[\"text\"]",

@@ -106,6 +106,9 @@ fn without_the_option_they_are_kept_and_not_called() {
         .run("CREATE FUNCTION twice (a int) CALLED ON NULL INPUT RETURNS int LANGUAGE lua AS 'no lua at all'")
         .unwrap();
     bench.run("CREATE AGGREGATE total (int) SFUNC plus STYPE int INITCOND 0").unwrap_err();
+    // Refused when it is called, and without rows it is not.
+    check(&mut bench, "SELECT twice(v) FROM t");
+    bench.run("INSERT INTO t (p, v) VALUES (1, 1)").unwrap();
     for call in [
         "SELECT twice(v) FROM t",
         "INSERT INTO t (p, v) VALUES (1, twice(1))",

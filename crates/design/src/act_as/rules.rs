@@ -1,7 +1,8 @@
 //! The rules of `--act-as`: what, who refuses it, in which words.
 //!
-//! Words are those that the other server uses where they are known (recorded from Cassandra 5.0.6 and 4.1, or from the documents of
-//! ScyllaDB and Amazon Keyspaces), else a sentence that says what is not there.
+//! Words are those that the other server uses where they are known: recorded from Cassandra 5.0.6 where a scenario has them. Those of
+//! Cassandra 4.1, ScyllaDB and Amazon Keyspaces follow from grammars and documents; no such server was asked. Else a sentence says
+//! what is not there.
 
 use super::Class::{Config, Invalid, Syntax};
 use super::Profile::{Cassandra4, Cassandra5, Keyspaces, Scylla};
@@ -17,8 +18,9 @@ const EVERYBODY: &[Profile] = &[Cassandra4, Cassandra5, Keyspaces, Scylla];
 const NO_WAY_ON: &str = "no viable alternative at input '{}'";
 
 /// Options of tables and keyspaces that are Partita's own.
-const OURS: [&str; 8] = [
+const OURS: [&str; 9] = [
     "bucketing",
+    "hold_tombstones",
     "partition_limit",
     "patterns",
     "patterns_allow",

@@ -21,7 +21,9 @@ impl Shard {
         self: &Rc<Self>,
         commit: ConditionalCommit,
     ) -> Result<Result<CasOutcome, ConditionalCommit>, StoreError> {
-        self.hold_back(&super::later::written(&commit.mutations)).await?;
+        if self.has_followers() {
+            self.hold_back(&super::later::written(&commit.mutations)).await?;
+        }
         let _admitted = self.admit().await?;
         if self.is_elsewhere(&commit) {
             return Ok(Err(commit));

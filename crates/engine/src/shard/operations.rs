@@ -21,7 +21,9 @@ impl Shard {
         mutations: Vec<Mutation>,
         now_seconds: u32,
     ) -> Result<(), StoreError> {
-        self.hold_back(&later::written(&mutations)).await?;
+        if self.has_followers() {
+            self.hold_back(&later::written(&mutations)).await?;
+        }
         let _admitted = self.admit().await?;
         let mut mutations = mutations;
         self.give_home(&mut mutations);

@@ -117,7 +117,7 @@ impl Shard {
 
     /// Whether a copy of one of these tables holds its writers back.
     pub(super) fn is_held_back(&self, mutations: &[Mutation]) -> bool {
-        self.later.any.get() && self.holding_back(mutations.iter().map(|m| m.table)).is_some()
+        self.has_followers() && self.holding_back(mutations.iter().map(|m| m.table)).is_some()
     }
 
     fn holding_back(&self, written: impl Iterator<Item = TableId>) -> Option<(Arc<Standing>, OnLag)> {
@@ -134,11 +134,13 @@ impl Shard {
         None
     }
 
+    /// Whether any copy follows later; asked before anything is made for them.
+    pub(super) fn has_followers(&self) -> bool {
+        self.later.any.get()
+    }
+
     /// Waits while copies of the tables are too far behind, or refuses, as their rules say.
     pub(super) async fn hold_back(&self, written: &[TableId]) -> Result<(), StoreError> {
-        if !self.later.any.get() {
-            return Ok(());
-        }
         let overloaded = |what| {
             self.shared.metrics.commits_overloaded.add(1);
             Err(StoreError::Overloaded(what))
