@@ -1,4 +1,4 @@
-//! Drops time buckets that are kept no longer: one deletion for each of their partitions, nothing per row.
+//! Drops time buckets that are past their retention: one deletion for each of their partitions, nothing per row.
 //!
 //! Reads do not show such buckets whether they are dropped or not, and writes into them are refused; this gives the space back. They are
 //! found in the record of buckets, and a bucket leaves the record in the commit that deletes its partitions.

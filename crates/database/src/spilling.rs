@@ -1,4 +1,4 @@
-//! Lets time buckets that have grown too large go on in finer ones (ADR 20), soon after they have.
+//! Lets time buckets that have grown too large continue in finer ones (ADR 20), within about a second.
 
 use std::time::Duration;
 use store::{Store, StoreError};

@@ -1,7 +1,7 @@
-//! What copies cost and whether anybody reads them: counted since they were met first, also over restarts.
+//! What copies cost and whether anybody reads them: counted since the server first saw them, over restarts too.
 //!
-//! Reads are those of statements that name the copy; checks and builds are none. What was counted is stored every few minutes, beside the checkpoints of
-//! jobs, so a crash forgets the last minutes.
+//! Reads are statements that name the copy; checks and builds do not count. The counts are stored every few minutes, beside the checkpoints of
+//! jobs, so a crash loses the last minutes.
 
 use crate::catalogue::SharedCatalogue;
 use crate::jobs::checkpoint::Checkpoints;

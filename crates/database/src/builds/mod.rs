@@ -1,18 +1,18 @@
-//! Fills a new index or materialized view with the rows that were in its table before it.
+//! Fills a new index or materialized view with the rows that its table already had.
 //!
 //! The statement that creates an index publishes it unbuilt: from then on the store keeps it in step with every commit, and
-//! reads leave it alone. Then the table is read in pages and the entries of its rows are committed, and at last the catalogue
-//! says that the index is built. Entries carry the timestamps of their cells, so it does not matter that the table is written
-//! to meanwhile, nor that a row is read twice. The catalogue is not locked while rows are copied into an index;
+//! reads do not use it. Then the table is read in pages, the entries of its rows are committed, and finally the catalogue
+//! says that the index is built. Entries carry the timestamps of their cells, so it does not matter if the table is written
+//! to meanwhile or a row is read twice. The catalogue is not locked while rows are copied into an index;
 //! for a view it is held page by page.
 //!
-//! A build is a job ([`crate::jobs`]): it can be watched, slowed down, paused and cancelled, and how far it got is stored in the commit
+//! A build is a job ([`crate::jobs`]): it can be watched, slowed down, paused and cancelled, and its progress is stored in the commit
 //! of the page it describes.
 //!
 //! Guarantees: an index that is called built leads to every row. A build that ends early (the client has gone, the store has
-//! refused, somebody has paused it) is left to [`resume_builds`] together with how far it got; one that a crash ended goes on
-//! from its checkpoint after the next start. An index, view or table that is dropped ends its build without an error. Rows of a view are written older than any
-//! commit, so whatever a commit has done to them meanwhile stays. Does not decide when to try again.
+//! refused, somebody has paused it) is left to [`resume_builds`] with its progress; one that a crash ended continues
+//! from its checkpoint after the next start. Dropping the index, view or table ends the build without an error. Rows of a view are written
+//! with timestamps older than any commit's, so whatever a commit does to them meanwhile stays. Does not decide when to try again.
 
 mod generation;
 mod keep;
@@ -85,7 +85,7 @@ impl Build {
         Some(shared.jobs().of_build(self.id, limits, || subject))
     }
 
-    /// What people are told of it, while it is there.
+    /// What people can see of it while it runs.
     fn subject(&self, catalogue: &Catalogue) -> Option<Subject> {
         let table = catalogue.table(&self.keyspace, &self.table)?;
         let index = table.indexes.iter().find(|index| index.id == self.id);
@@ -459,7 +459,7 @@ async fn fill<S: Store>(
                     let saved = Saved { after: Some(next.clone()), rows: so_far.rows + rows, ..so_far };
                     checkpoints.save(job.id, &saved, job.next_stamp())
                 }
-                // Before it is called built: whoever crashes in between begins anew, which does no harm.
+                // Before it is called built: after a crash in between the build starts again, which does no harm.
                 None => checkpoints.remove(job.id, job.next_stamp()),
             };
             // With the last entries of the page: when it is stored, all of them are.

@@ -1,7 +1,7 @@
-//! Checks that nobody has to ask for: every copy is compared with its definition now and then.
+//! Checks that the server makes by itself: every copy is compared with its definition now and then.
 //!
-//! When a copy was last checked, and what was found, is stored beside the checkpoints of jobs, so that a restart neither forgets
-//! it nor checks everything anew. A copy that was never checked is due one interval after it was first seen.
+//! The time and outcome of a copy's last check are stored beside the checkpoints of jobs, so that a restart neither forgets
+//! them nor checks everything again. A copy that was never checked is due one interval after it was first seen.
 
 use super::{Report, run};
 use crate::catalogue::SharedCatalogue;

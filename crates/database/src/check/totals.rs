@@ -1,7 +1,7 @@
 //! Totals: every group's row is what its members add up to. The members have been compared with their table before.
 //!
 //! Members are added up page by page while others write, so a difference is a suspicion. Then the group is added up again under the
-//! lock of its members, which every commit takes that changes them, and that is what counts.
+//! lock of its members, which every commit that changes them takes; that second sum counts.
 
 use super::rows::{self, seen};
 use super::view::{PROVISIONAL, copy};

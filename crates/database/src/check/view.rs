@@ -196,7 +196,7 @@ async fn judge<S: Store>(
     let Some((drift, wanted)) = found else { return Ok(()) };
     let mut is_mended = false;
     if check.repair && pair.view.later().is_some() && drift != Drift::Extra {
-        // As if the row had been written again; where it is in the copy is stored anew too.
+        // As if the row had been written again; where it is in the copy is stored again too.
         let mut touching = Mutation::new(TableId(pair.base.id), base.key.clone());
         touching.touch(Slice::one(&base.clustering));
         check.store.commit(Commit { mutations: vec![touching], now_seconds: check.now_seconds }).await?;
@@ -240,7 +240,7 @@ async fn caught_up<S: Store>(
 ) -> Result<Found, QueryError> {
     let Some(later) = pair.view.later() else { return Ok(None) };
     let pending = TableId(later.pending);
-    // Who writes the row again and again keeps it from being judged; it is in step each time, by the same rule as all others.
+    // A row that is written again and again cannot be judged; it is in step each time, by the same rule as all others.
     for _ in 0..LOOKS_MAX {
         check.store.caught_up(pending).await?;
         let table = TableId(pair.base.id);

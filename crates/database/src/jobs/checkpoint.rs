@@ -1,7 +1,7 @@
-//! How far a build has got, stored in `system_distributed.jobs`.
+//! The progress of a build, stored in `system_distributed.jobs`.
 //!
 //! A checkpoint is a mutation, so it can be part of the commit that it describes: after a crash the stored position is exactly
-//! what was committed. A database whose catalogue has no such table stores nothing, and its builds begin anew.
+//! what was committed. A database whose catalogue has no such table stores nothing, and its builds start again.
 
 use super::{LastCheck, Limits};
 use crate::usage::Usage;

@@ -1,7 +1,7 @@
 //! Jobs: long work in the background that a person can watch, slow down, pause, resume and cancel.
 //!
-//! One list for all shards. A job works in pages; between two pages it asks here whether it may go on, and how fast. How far a
-//! build has got is stored in the commit of the page it describes ([`checkpoint`]), so after a crash it goes on from there.
+//! One list for all shards. A job works in pages; between two pages it asks here whether it may continue, and how fast. The progress
+//! of a build is stored in the commit of the page it describes ([`checkpoint`]), so after a crash it continues from there.
 //!
 //! Does not run anything itself: [`crate::builds`] and [`crate::check`] do the work.
 
@@ -189,7 +189,7 @@ impl Job {
         }
     }
 
-    /// Notes a page of so many rows that ended at a key with this token; `None`: the end.
+    /// Notes a page with this many rows that ended at a key with this token; `None`: the end.
     pub fn page(&self, rows: u64, token: Option<i64>) {
         let mut standing = self.standing();
         standing.rows += rows;

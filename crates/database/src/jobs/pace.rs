@@ -17,7 +17,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(2);
 pub struct Limits {
     pub rows_per_second: Option<u32>,
     pub mb_per_second: Option<u32>,
-    /// Slower while a hundredth of the requests takes longer than so many milliseconds.
+    /// Slower while one request in a hundred takes longer than this many milliseconds.
     pub p99_millis: Option<u32>,
 }
 
@@ -67,7 +67,7 @@ impl P99 {
 }
 
 impl Job {
-    /// Waits as long as a page of so many rows and bytes should take, and longer while requests suffer. Ends early when somebody pauses or
+    /// Waits as long as a page with this many rows and bytes should take, and longer while requests suffer. Ends early when somebody pauses or
     /// cancels the job.
     pub async fn pace(&self, rows: u64, bytes: u64) {
         // The part of the page that is still owed: the limit may change meanwhile.

@@ -48,7 +48,7 @@ struct Touched {
     wrote: usize,
 }
 
-/// What a role is told that is bound to other tenants. It is the same whatever is there.
+/// The error for a role that is bound to other tenants. It is the same whatever is stored.
 pub struct Refusal;
 
 impl Refusal {

@@ -107,7 +107,7 @@ pub struct Page {
     pub tombstones: u64,
 }
 
-/// What a sink is told. Rows are payloads.
+/// What a sink gets. Rows are payloads.
 #[derive(Debug)]
 pub enum Event {
     Partition(PartitionKey),

@@ -1,4 +1,4 @@
-//! The other end: takes bytes, asks the naive store, gives bytes. It knows no client but by its messages.
+//! The other end: takes bytes, asks the naive store, returns bytes. It knows clients only by their messages.
 
 use super::message::{Answer, Event, Page, Request};
 use super::wire::Wire;
@@ -17,7 +17,7 @@ use std::task::{Context, Poll, Waker};
 
 /// Rows of one answer. Few, so that readers go on in the middle of everything.
 const ROWS_MAX: usize = 5;
-/// A lock whose client went silent is over after so many messages of others.
+/// A lock whose client went silent ends after this many messages of others.
 const LOCK_MESSAGES_MAX: u64 = 5_000;
 
 type Locked = Vec<(TableId, PartitionKey)>;
