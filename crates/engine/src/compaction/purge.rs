@@ -1,6 +1,6 @@
 //! What a compaction may drop for good.
 //!
-//! A tombstone, or what has expired, goes only when nothing older can lie beneath it: no other source that
+//! A tombstone or expired data goes only when nothing older can lie beneath it: no other source that
 //! may hold the partition has data with a timestamp at or below its own; no log segment that its inputs came
 //! from could be replayed; and the grace period is over.
 

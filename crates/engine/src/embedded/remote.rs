@@ -159,7 +159,7 @@ impl EmbeddedStore {
     ) -> Result<oneshot::Receiver<T>, StoreError> {
         let (sender, receiver) = oneshot::channel();
         let errand: Errand = Box::new(move |shard| {
-            // Whoever asked may have gone meanwhile.
+            // The asking task may be gone.
             if !sender.is_closed() {
                 let _ = sender.send(task(shard));
             }

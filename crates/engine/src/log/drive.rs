@@ -2,8 +2,8 @@
 //!
 //! With durability `sync` the log thread does everything: while it waits for the disk, shards queue the next group.
 //! With `periodic`, handing a commit to another thread would cost more than writing it, so the shard that queued
-//! something writes what all shards have queued, if nobody else is at it (whoever holds the driver looks again
-//! before it leaves, so nothing stays behind); the log thread only syncs and goes to the next segment.
+//! something writes what all shards have queued, unless another shard is doing it (the holder of the driver looks again
+//! before it leaves, so nothing stays behind). The log thread only syncs and goes to the next segment.
 //! Inline, every submission drives: for tests.
 
 use super::group::{Durability, Log, NOT_STALLED, Progress, Stall, lock};

@@ -1,8 +1,8 @@
-//! Group commit: shards queue encoded records, one driver writes them together and says how far it came.
+//! Group commit: shards queue encoded records, one driver writes them together and reports its progress.
 //!
-//! A shard numbers its records 1, 2, 3 ...; whoever drives takes the queues of all shards, writes one group,
+//! A shard numbers its records 1, 2, 3 ...; the driver takes the queues of all shards, writes one group,
 //! keeps the promise of the [`Durability`], and publishes per shard the last number that is safe, with the segment
-//! that holds it. A shard is woken once per group. Who drives is said in `drive`.
+//! that holds it. A shard is woken once per group. `drive` says who drives.
 //!
 //! Guarantees: progress is published only after the promise holds; after a failure nothing is published any more
 //! and every submission is refused with the reason.

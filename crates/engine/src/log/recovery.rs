@@ -1,7 +1,7 @@
 //! Opening the log after a stop of any kind: find the segments, read every record, settle the tail.
 //!
 //! Guarantees: every record that was acknowledged is visited, in order; a missing or damaged segment is refused, and
-//! refusing changes nothing. After [`Tail::settle`], everything visited is durable, even what the last process had
+//! refusing changes nothing. After [`Tail::settle`], everything visited is durable, even records that the last process had
 //! only handed to the operating system, so nothing that a client reads from now on can vanish.
 
 use super::format::{Frame, RECORDS_AT};

@@ -1,4 +1,4 @@
-//! Where a partition of a limited table stands, looked at whenever it or its files change.
+//! How close a partition of a limited table is to its limit, checked whenever the partition or its files change.
 //!
 //! What a partition holds is added up from its runs: exactly in memtables, and in files as far as their ledgers name it
 //! ([`crate::statistics::Floor`]). A row that several runs hold counts in each until they are merged. What a deletion of the whole
@@ -161,7 +161,7 @@ impl Shard {
         table.candidates(&limit).into_iter().for_each(|place| self.mark(table, place, limit));
     }
 
-    /// The table is gone, or begins anew.
+    /// The table is gone, or was emptied.
     pub(super) fn forget_marks(&self, table: &mut TableState) {
         let id: TableId = table.config.id;
         for place in std::mem::take(&mut table.limited).marked {
