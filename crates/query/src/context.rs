@@ -61,7 +61,7 @@ pub struct Request<'a> {
     pub now_micros: i64,
     /// Decides every liveness question of the request (client-supplied in protocol v5).
     pub now_seconds: u32,
-    /// Who asks may not see the clear values of masked columns.
+    /// The caller may not see the clear values of masked columns.
     pub masked: bool,
     /// What the rows of the answer may take, if less than the limits allow: a page ends there, see [`Request::outgrown`].
     pub result_bytes_max: Option<usize>,
@@ -135,7 +135,7 @@ pub struct Limits {
 pub struct IndexLimits {
     /// Entries of each of several indexes that are read at first; then eight times as many, three times.
     pub turn: u64,
-    /// Entries of a range of values that are collected and sorted in one slice of the ring, at most; of which few rows are wanted, fewer.
+    /// Most entries of a range of values that are collected and sorted in one slice of the ring; fewer if few rows are wanted.
     pub range_entries: u64,
     /// What places of one index may take in memory at a time.
     pub places_bytes: usize,

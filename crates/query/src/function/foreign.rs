@@ -1,6 +1,6 @@
 //! Tables of another dialect, read in this language: how stored values are shown, and how written ones are stored.
 //!
-//! `query` does not know those dialects. One registers itself once, with pure functions; a process that has none shows stored
+//! `query` does not know those dialects. A dialect registers itself once, with pure functions; a process without it shows stored
 //! bytes as they are.
 
 use super::Function;
@@ -29,7 +29,7 @@ pub fn register(dialect: &'static dyn ForeignTables) {
     REGISTERED.get_or_init(|| dialect);
 }
 
-/// Who knows this table better than its columns say.
+/// The dialect that knows more of this table than its columns say.
 pub fn dialect_of(table: &Table) -> Option<&'static dyn ForeignTables> {
     table.foreign.as_ref().and(REGISTERED.get().copied())
 }

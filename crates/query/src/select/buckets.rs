@@ -1,7 +1,7 @@
-//! Reads of bucketed tables: which way an entity is read.
+//! Reads of bucketed tables: how an entity is read.
 //!
-//! Rows come as if the entity were one partition. With time buckets alone they follow each other, so the buckets are read one
-//! after the other, and only as far as the page or LIMIT wants. With hash buckets, several entities, or columns before the time
+//! Rows come as if the entity were one partition. With time buckets alone, buckets follow each other in the order of rows, so they are read
+//! one after the other, and only as far as the page or LIMIT wants. With hash buckets, several entities, or columns before the time
 //! in the clustering key, the buckets are merged.
 
 use super::collector::Collector;

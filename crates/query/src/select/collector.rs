@@ -324,7 +324,7 @@ impl<'p, 'c> Collector<'p, 'c> {
             self.mark(clustering.filter(|_| !self.plan.table.clustering.is_empty()));
         }
         let flow = self.counted();
-        // Whoever got all the rows that they asked for asks again, as with Cassandra: clients count on it, and nothing
+        // A client that got exactly the rows it asked for asks again, as with Cassandra: clients rely on it, and nothing
         // has to be read to find out whether there are more. A merge must know.
         if flow != Flow::Stop && self.count >= self.budget.rows && self.trace.is_none() {
             self.stopped = Some(Stop::PageFull);
@@ -444,7 +444,7 @@ impl<'p, 'c> Collector<'p, 'c> {
         Ok(Flow::Continue)
     }
 
-    /// The rows that follow are of another entity; so many of its groups may still come.
+    /// The rows that follow are of another entity; this many of its groups may still come.
     pub fn begin_entity(&mut self, groups_left: Option<u64>) -> Result<(), QueryError> {
         self.end_group()?;
         self.partition_left = groups_left;

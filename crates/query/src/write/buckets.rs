@@ -1,8 +1,8 @@
 //! Writes to bucketed tables: rows go to the partitions of their buckets.
 //!
 //! The bucket is computed from the clustering key as it will be stored, so a value is evaluated once (`now()` gives another one
-//! each time) and an IN relation on the bucketed column sends every row to its own bucket. A deletion of more than named rows
-//! goes to the buckets that there are, which have to be looked up first.
+//! each time) and an IN relation on the bucketed column sends every row to its own bucket. A deletion that does not name
+//! single rows goes to the existing buckets, which have to be looked up first.
 
 use super::build::{Builder, RowTargets, Targets};
 use super::plan::{Keys, WriteKind, WritePlan};

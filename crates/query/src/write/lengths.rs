@@ -1,6 +1,6 @@
 //! Keys and indexed values that are too long for Cassandra, whose lengths have two bytes.
 //!
-//! They would work here, but who moves to a cluster could not take them along; a server option allows them.
+//! They would work here, but could not be moved to a cluster; a server option allows them.
 
 use crate::error::QueryError;
 use crate::fault::KeyFault;

@@ -1,8 +1,8 @@
-//! Reading through an index: its entries say where to look, and the rows found there go the way of all rows.
+//! Reading through an index: its entries say where to look, and the rows found there are treated like all rows.
 //!
-//! Entries are read in bounded chunks; where several conditions have an index, those of all of them together ([`joined`]). Places in
-//! one partition become one read of that partition; where a chunk ends inside a partition, the next one continues it, so that limits
-//! and groups per partition see it as one. The order is that of reading everything. A page ends, and goes on, at a place in the
+//! Entries are read in bounded chunks; if several conditions have an index, their entries are combined ([`joined`]). Places in
+//! one partition become one read of that partition. If a chunk ends inside a partition, the next one continues it, so that limits
+//! and groups per partition see it as one. The order is that of reading everything. A page ends and continues at a place in the
 //! source table, so its state is that of any other read.
 
 mod joined;
