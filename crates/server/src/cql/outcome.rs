@@ -1,6 +1,6 @@
 //! The one place where the outcome of every request is recorded with its statement's identity.
 //!
-//! Nothing here decides anything: requests are answered elsewhere, which then calls this. A statement that nobody records
+//! Nothing here decides anything: requests are answered elsewhere, and reported here. A statement that nobody records
 //! costs a look at one field.
 
 use super::connection::{Failure, Peer};
