@@ -98,7 +98,7 @@ pub struct ServeOptions {
     /// Files of the audit log that are kept; older ones are deleted [default: 16]
     #[arg(long, env = "PARTITA_AUDIT_FILES", value_name = "N")]
     audit_files: Option<usize>,
-    /// Where new findings are sent, as a POST of JSON: http://host:port/path [default: nowhere]
+    /// Where new findings are sent, as a POST of JSON: http://host:port/path, or https [default: nowhere]
     #[arg(long, env = "PARTITA_ALERTS_URL", value_name = "URL")]
     alerts_url: Option<String>,
     /// How often every index, view and projection is compared with its table, in days; 0: only by CHECK PROJECTION [default: 7]
@@ -107,7 +107,7 @@ pub struct ServeOptions {
     /// A partition of this size (100MB, 1GiB, …) is a finding and its writers are warned, unless its table has a partition_limit; off: never [default: 100MB]
     #[arg(long, env = "PARTITA_PARTITION_LIMIT", value_name = "SIZE")]
     partition_limit: Option<String>,
-    /// An OpenTelemetry collector, http://host:port, that gets metrics and a sample of requests [default: none]
+    /// An OpenTelemetry collector, http://host:port or https, that gets metrics and a sample of requests [default: none]
     #[arg(long, env = "PARTITA_OTLP_ENDPOINT", value_name = "URL")]
     otlp_endpoint: Option<String>,
     /// With --otlp-endpoint, one request in N becomes a span [default: 1000]
@@ -317,7 +317,7 @@ impl ServeOptions {
             act_as: merged.act_as.map(Into::into),
             tls: merged.tls(),
             audit: merged.audit(auth)?,
-            alerts: merged.alerts_url.as_deref().map(server::alerts::Target::parse).transpose()?,
+            alerts: merged.alerts()?,
             check_copies_every: match merged.check_copies_days.unwrap_or(CHECK_COPIES_DAYS) {
                 0 => None,
                 days => Some(Duration::from_secs(u64::from(days) * 86_400)),
@@ -366,6 +366,11 @@ impl ServeOptions {
                 None => Err(format!("--partition-limit is {text}; use a size such as 100MB or 1GiB, or off")),
             },
         }
+    }
+
+    /// Where findings are sent.
+    fn alerts(&self) -> Result<Option<server::post::Target>, String> {
+        self.alerts_url.as_deref().map(|url| server::post::Target::parse("--alerts-url", url)).transpose()
     }
 
     fn otlp(&self) -> Result<Option<server::otlp::Settings>, String> {
