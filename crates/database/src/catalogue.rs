@@ -150,7 +150,7 @@ impl SharedCatalogue {
             store.alter(text, configs).await?;
         }
         self.left_builds.add_unbuilt(&catalogue);
-        // People may want to cancel one before somebody works on it.
+        // People may want to cancel one before any task works on it.
         crate::builds::list_left(self);
         Ok(())
     }
@@ -217,7 +217,7 @@ impl SharedCatalogue {
     }
 }
 
-/// A change, and what the store must be told of it; `None`: nothing changes.
+/// A change, and what the store must hear of it; `None`: nothing changes.
 struct Computed {
     applied: Applied,
     stored: Option<(Vec<u8>, Vec<TableConfig>)>,
@@ -226,8 +226,8 @@ struct Computed {
 impl Computed {
     fn new(applied: Applied, before: &Catalogue, host_id: [u8; 16]) -> Result<Computed, QueryError> {
         let after = &applied.catalogue;
-        // The other half of the check at start: what is stored can be opened. A schema that passes every rule of its statement and
-        // not this one is a fault of ours, and must be one now, not when the server is started the next time.
+        // The other half of the check at start: a stored schema can be opened. If a schema passes every rule of its statement but
+        // not this one, it is a bug of ours, and it must show now, not at the next start of the server.
         after.check().map_err(|what| JobFault::Unopenable { what: what.to_string() })?;
         let stored = match after == before {
             true => None,

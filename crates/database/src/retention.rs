@@ -52,7 +52,7 @@ pub async fn keep_dropping<S: Store>(catalogue: Arc<SharedCatalogue>, store: S, 
 /// Drops the expired buckets of a table, and says how many there were.
 pub async fn drop_expired<S: Store>(store: &S, table: &Table, now_micros: i64) -> Result<usize, QueryError> {
     let now_seconds = now_micros / 1_000_000;
-    // While rows are copied each deletion would have to look at every row; what is not kept is not copied either.
+    // While rows are copied each deletion would have to look at every row; rows past their retention are not copied either.
     if table.rebucketing().is_some() {
         return Ok(0);
     }

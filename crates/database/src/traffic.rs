@@ -76,7 +76,7 @@ pub struct Traffic {
     rates: Mutex<Rates>,
 }
 
-/// How often shapes were called of late, by whoever looks once a second.
+/// How often shapes were called of late; filled in by the task that looks every few seconds.
 #[derive(Debug, Default)]
 struct Rates {
     at_millis: u64,

@@ -18,7 +18,7 @@ use store::{Commit, Store};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     pub reads: u64,
-    /// `None`: nobody has read it since it was met first.
+    /// `None`: nobody has read it since the server first saw it.
     pub last_read_micros: Option<i64>,
     /// Partitions that commits wrote to, and their bytes.
     pub writes: u64,
@@ -99,7 +99,7 @@ impl Usages {
         (known.copies, known.calls, known.loads) = (copies, calls, loads.clone());
     }
 
-    /// Makes what was stored before a restart known again, once.
+    /// Loads the counts that were stored before a restart, once.
     pub async fn load<S: Store>(&self, shared: &SharedCatalogue, store: &S) -> Result<(), QueryError> {
         let (_, catalogue) = shared.load();
         let Some(checkpoints) = Checkpoints::find(&catalogue) else { return Ok(()) };

@@ -130,7 +130,7 @@ pub struct Limits {
     pub index: IndexLimits,
 }
 
-/// How much of indexes is read to find out what is best followed.
+/// How much of indexes is read to find out which one to follow.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexLimits {
     /// Entries of each of several indexes that are read at first; then eight times as many, three times.
@@ -175,7 +175,7 @@ pub struct Context<'a, S: Store> {
     pub virtuals: &'a dyn VirtualTables,
     pub ids: &'a dyn Ids,
     pub limits: Limits,
-    /// What sorts and plans may hold together, with all other work of the server; `None`: nobody counts.
+    /// What sorts and plans may hold together, with all other work of the server; `None`: it is not counted.
     pub memory: Option<&'a Budget>,
     pub request: Request<'a>,
     /// Sent to the client with the answer (and printed by cqlsh).

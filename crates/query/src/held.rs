@@ -15,7 +15,7 @@ const STEP_BYTES: usize = 256 << 10;
 /// The memory that one execution has taken; comes back when it is dropped.
 #[derive(Debug, Default)]
 pub struct Held {
-    /// `None`: nobody counts.
+    /// `None`: it is not counted.
     share: Option<Share>,
 }
 

@@ -109,7 +109,7 @@ impl GroupsConfig {
         for (rows, others, is_after) in [(before, after, false), (after, before, true)] {
             for (member, row) in rows {
                 let Some((group, list)) = self.group_of(member) else { continue };
-                // What only its timestamp tells from what was there is no change.
+                // If only the timestamp differs from before, nothing has changed.
                 if list != ALL_MEMBERS || others.get(member).is_some_and(|other| same_values(*other, *row)) {
                     continue;
                 }
@@ -263,7 +263,7 @@ fn as_decimal(data_type: &DataType, wire: &[u8]) -> Option<Decimal> {
 
 fn as_wire(data_type: &DataType, sum: &Decimal) -> Result<Vec<u8>, StoreError> {
     match data_type {
-        // Which zeros a sum ends with depends on what was ever added to it; the number does not.
+        // The trailing zeros of a sum depend on everything that was ever added; its value does not.
         DataType::Decimal => Ok(sum.strip_trailing_zeros().to_wire()),
         DataType::VarInt => Ok(NumberValue::VarInt(sum.to_integer().map_err(unsummable)?).to_wire()),
         _ => Ok(sum.to_i64_wrapping().to_be_bytes().to_vec()),

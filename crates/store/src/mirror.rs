@@ -167,7 +167,7 @@ fn deletions_of(row: RowView<'_>) -> Option<Vec<u8>> {
     Some(writer.view().to_payload())
 }
 
-/// Whether a mutation deletes more than the rows it names: then the rows that are there must be looked at.
+/// Whether a mutation deletes more than the rows it names: then the existing rows must be looked at.
 pub fn deletes_ranges(mutation: &Mutation) -> bool {
     mutation
         .entries()

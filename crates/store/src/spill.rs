@@ -87,7 +87,7 @@ fn at(position: &RowPosition, home: &impl Fn(&[u8]) -> Option<PartitionKey>) -> 
     }
 }
 
-/// The rows of a mutation by their homes. Deletions of ranges stay where they are: whoever deletes ranges names every bucket.
+/// The rows of a mutation by their homes. Deletions of ranges stay where they are, because a range deletion names every bucket.
 pub fn divide(mutation: Mutation, home: &impl Fn(&[u8]) -> Option<PartitionKey>) -> Vec<Mutation> {
     fn part(parts: &mut Vec<Mutation>, table: TableId, key: PartitionKey) -> &mut Mutation {
         let place = parts.iter().position(|part| part.key == key).unwrap_or_else(|| {
@@ -198,7 +198,7 @@ impl Division {
 }
 
 impl TableConfig {
-    /// Whether its partitions are looked at when they grow.
+    /// Whether its partitions are checked when they grow.
     pub fn is_watched(&self) -> bool {
         self.limit.is_some() || self.spill.is_some()
     }

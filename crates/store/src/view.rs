@@ -27,7 +27,7 @@ mod tests;
 /// Older than any commit: the timestamp of rows that were there before the view.
 pub const BUILD_TIMESTAMP: Timestamp = 1;
 
-/// Rows are looked at as if nothing had expired yet: what a view's row is made of is not a matter of the clock, only how long
+/// Rows are looked at as if nothing had expired yet: the contents of a view's row do not depend on the clock, only how long
 /// it lives.
 pub const NOTHING_EXPIRED: u32 = 0;
 

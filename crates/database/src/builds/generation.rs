@@ -121,7 +121,7 @@ impl<S: Store> Pair<'_, S> {
         let planned = homes.home(key, clustering).ok_or_else(|| differs(key))?;
         let mut row = Some(row.to_payload());
         for look in 0..LOOKS {
-            // The table goes on spilling meanwhile.
+            // The table continues to spill meanwhile.
             let home = self.store.finer(self.to, &planned, clustering).unwrap_or_else(|| planned.clone());
             let other = one(self.store, self.to, &home, clustering).await?;
             if seen(row.as_deref()) == seen(other.as_deref()) {

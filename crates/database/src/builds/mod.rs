@@ -116,7 +116,7 @@ impl Build {
         if let Some(later) = view.later() {
             return Some((table, Target::Later { pending: TableId(later.pending) }));
         }
-        // The same was asked when the store was told of the view, and it could be answered.
+        // The same was computed when the store got the view, and it worked.
         Some((table, Target::View(view::configs_of(table, view).ok()?)))
     }
 }
@@ -186,7 +186,7 @@ pub fn leave(build: Build, shared: &SharedCatalogue) -> Option<u64> {
     Some(job.id)
 }
 
-/// Builds that nobody works on.
+/// Builds that no task works on.
 #[derive(Default)]
 pub(crate) struct LeftBuilds {
     builds: Mutex<Vec<Build>>,
@@ -215,7 +215,7 @@ impl LeftBuilds {
         self.more.notify_one();
     }
 
-    /// One that may go on.
+    /// One that may continue.
     fn take(&self, may_go_on: impl Fn(&Build) -> bool) -> Option<Build> {
         let mut builds = self.builds.lock().unwrap_or_else(PoisonError::into_inner);
         let found = builds.iter().rposition(may_go_on)?;
@@ -228,7 +228,7 @@ impl LeftBuilds {
     }
 }
 
-/// A build that somebody works on; what is not finished when it is dropped is left to others.
+/// A build that a task works on; if it is dropped unfinished, the build is left to others.
 struct Underway<'s> {
     left: &'s LeftBuilds,
     build: Option<Build>,
@@ -264,7 +264,7 @@ pub enum Ended {
     Paused(u64),
 }
 
-/// Does to a build what somebody wants. What survives a restart is stored first.
+/// Carries out an order on a build. An order that survives a restart is stored first.
 pub async fn order<S: Store>(
     id: u64,
     order: Order,
@@ -319,7 +319,7 @@ fn seconds(now_micros: i64) -> u32 {
     u32::try_from(now_micros / 1_000_000).unwrap_or_default()
 }
 
-/// How many builds nobody works on.
+/// The number of builds that no task works on.
 pub fn builds_left(shared: &SharedCatalogue) -> usize {
     shared.left_builds().builds.lock().unwrap_or_else(PoisonError::into_inner).len()
 }
@@ -385,7 +385,7 @@ pub async fn run<S: Store>(
     outcome.map(|_| Ended::Built)
 }
 
-/// Says that nobody works on a job any more when its run is over, also when it is dropped.
+/// Says that no task works on a job any more when its run is over, even if the run is dropped.
 struct Running<'j>(&'j Job);
 
 impl Drop for Running<'_> {

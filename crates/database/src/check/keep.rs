@@ -16,10 +16,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::{Commit, Store, StoreError};
 
-/// How often somebody looks whether a check is due.
+/// How often to look whether a check is due.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
 
-/// Rows that a scheduled check looks at per second: little enough that nobody notices. ALTER JOB changes it while it runs.
+/// Rows that a scheduled check reads per second: few enough that nobody notices. ALTER JOB changes it while it runs.
 const ROWS_PER_SECOND: u32 = 20_000;
 
 /// Checks every copy once in each interval. To be spawned once; ends with the store.

@@ -29,7 +29,7 @@ use store::Store;
 /// Rows that are named in a report.
 const EXAMPLES_MAX: usize = 10;
 
-/// Others may change a suspicious row again and again; then it is somebody else's to judge, because it was in step each time.
+/// Others may change a suspicious row again and again; then it is left alone, because it was in step each time.
 const LOOKS_MAX: usize = 8;
 
 /// What is wrong with a row of a copy.
@@ -46,7 +46,7 @@ pub enum Drift {
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// Rows of the table that were looked at.
+    /// Rows of the table that were checked.
     pub rows: u64,
     /// Rows of the copy.
     pub copies: u64,

@@ -121,7 +121,7 @@ async fn rows_without_members<S: Store>(check: &mut Check<'_, S>) -> Result<(), 
     }
 }
 
-/// Adds the group up while nobody can change it, and puts its row right if that is wanted.
+/// Adds the group up while nobody can change it, and repairs its row if that is wanted.
 async fn judge<S: Store>(check: &mut Check<'_, S>, tables: &Tables, group: Group) -> Result<(), QueryError> {
     let (store, repair) = (check.store, check.repair);
     let partitions = vec![(tables.members, group.key.clone()), (tables.groups.table, group.key.clone())];
@@ -163,7 +163,7 @@ async fn added_up<S: Store>(store: &S, tables: &Tables, group: &Group) -> Result
     }
 }
 
-/// The row that the members make, and what is shown of the one that is there.
+/// The row that the members make, and what a report shows of the stored one.
 async fn both<S: Store>(
     store: &S,
     tables: &Tables,

@@ -17,7 +17,7 @@ const TABLE: &str = "jobs";
 /// What the last check of a copy has found is stored as if it were a job, with the copy's number behind this one: no job has it.
 const CHECKS_FROM: u64 = 1 << 48;
 
-/// And what was counted of a copy behind this one.
+/// And the counts of a copy from this one on.
 const USAGES_FROM: u64 = 1 << 49;
 
 /// What is stored of a job.

@@ -97,12 +97,12 @@ pub struct Report {
     pub rows: u64,
     /// From 0 to 1, by the tokens that were passed.
     pub progress: f64,
-    /// The limits that somebody has set.
+    /// The limits that were set.
     pub limits: Limits,
     /// Since it was last started.
     pub rate: f64,
     pub started_micros: i64,
-    /// When it will be done, if it goes on like this.
+    /// When it will be done at the present rate.
     pub end_micros: Option<i64>,
     pub error: Option<QueryError>,
 }
@@ -335,7 +335,7 @@ impl Jobs {
         job
     }
 
-    /// How long requests take: to be told about once a second while somebody wants to know.
+    /// How long requests take: to be set about once a second while a job wants to know.
     pub fn p99(&self) -> P99 {
         self.listed().p99.clone()
     }
@@ -398,7 +398,7 @@ impl Listed {
     }
 }
 
-/// What somebody wants of a job.
+/// An order to a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     Pause,

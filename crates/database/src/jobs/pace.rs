@@ -21,7 +21,7 @@ pub struct Limits {
     pub p99_millis: Option<u32>,
 }
 
-/// What somebody says of limits: those that are not named stay as they are.
+/// New limits: those that are not named stay as they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NewLimits {
     pub rows_per_second: Option<Option<u32>>,
@@ -52,7 +52,7 @@ impl Limits {
     }
 }
 
-/// How long the requests of clients take at present, in microseconds; 0 while nobody asks for anything.
+/// How long the requests of clients take at present, in microseconds; 0 while there are no requests.
 #[derive(Clone, Debug, Default)]
 pub struct P99(Arc<AtomicU64>);
 

@@ -23,8 +23,8 @@ pub struct PurgeTerms {
 #[derive(Clone, Copy)]
 pub struct Others<'a> {
     pub tables: &'a [Arc<Table>],
-    /// The smallest timestamp in any memtable of the table on this shard, active or sealed, when the merge began. Whoever
-    /// publishes the outcome looks once more.
+    /// The smallest timestamp in any memtable of the table on this shard, active or sealed, when the merge began. It is
+    /// checked again before the outcome is published.
     pub memtables_min_timestamp: Option<Timestamp>,
 }
 

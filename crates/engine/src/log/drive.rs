@@ -21,7 +21,7 @@ const RETRY: Duration = Duration::from_millis(100);
 /// Attempts without a thread that could wait.
 const INLINE_ATTEMPTS: u32 = 4;
 
-/// A log that has had nothing to do for so long says what is durable (see [`LogWriter::mark`]).
+/// A log that has had nothing to do for this long records what is durable (see [`LogWriter::mark`]).
 const MARK_AFTER: Duration = Duration::from_millis(50);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(super) enum Mode {
     Helping,
 }
 
-/// The writer and what only the one who drives needs.
+/// The writer, and what else only the driver needs.
 pub(super) struct Driver {
     writer: LogWriter,
     /// Keeps the current segment.

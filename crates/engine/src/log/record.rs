@@ -64,7 +64,7 @@ pub struct LoggedMutation<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// A commit without mutations: it tells what was durable before it.
+    /// A commit without mutations: it says what was durable before it.
     pub fn is_mark(&self) -> bool {
         matches!(self, Record::Commit { mutations, .. } if mutations.rest.is_empty())
     }

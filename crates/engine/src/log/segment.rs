@@ -97,7 +97,7 @@ impl SegmentFiles {
     }
 
     /// The segment behind the current one, made now if it was not made ahead. It stays the next one until it is
-    /// `begun`, so whoever fails between may ask again.
+    /// `begun`, so a caller that fails in between may ask again.
     pub fn next(&self) -> io::Result<Fresh> {
         let mut ahead = lock(&self.ahead);
         self.make_next(&mut ahead)

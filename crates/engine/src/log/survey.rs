@@ -26,7 +26,7 @@ pub struct Needed {
 pub struct Survey {
     /// In order, without gaps.
     pub segments: Vec<Needed>,
-    /// Where the log goes on.
+    /// Where the log continues.
     pub next_segment: u64,
     /// Files that nobody needs: older segments, and one that was made and never used.
     pub unneeded: Vec<PathBuf>,

@@ -119,14 +119,14 @@ impl Shard {
             Some(_) => table.limited.marked.insert(ring_position) || mark.is_some_and(|mark| mark.is_full()),
             None => table.limited.marked.remove(&ring_position),
         };
-        // Between the warning and the limit the size in the mark may lag: nobody refuses by it.
+        // Between the warning and the limit the size in the mark may lag: no write is refused by it.
         if changed {
             self.shared.limits.set(table.config.id, ring_position, mark);
         }
     }
 
-    /// Of a table without a limit: marks the partitions that are as large as the server warns of. It is told once a second what the largest
-    /// are, so that no write pays for it.
+    /// For a table without a limit: marks the partitions that are as large as the server warns of. It gets the largest ones once a second,
+    /// so that no write pays for it.
     pub(super) fn mark_large(&self, table: &mut TableState, largest: &[BoundedSize]) {
         let (Some(bytes), None) = (self.shared.options.partition_bytes_warn, table.config.limit) else {
             return;

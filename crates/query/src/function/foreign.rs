@@ -9,10 +9,10 @@ use std::sync::OnceLock;
 
 /// What a dialect knows of the columns of its tables.
 pub trait ForeignTables: Sync {
-    /// Makes the stored value of a column what readers see; `None`: they see it as it is.
+    /// Turns the stored value of a column into what readers see; `None`: they see the stored value.
     fn shown(&self, table: &Table, column: &Column) -> Option<Function>;
 
-    /// Makes a value as readers know it what is stored, for conditions on keys.
+    /// Turns a value in the readers' form into the stored form, for conditions on keys.
     fn stored(&self, table: &Table, column: &Column) -> Option<Function>;
 
     /// The attributes of the key, then those of each index's key.

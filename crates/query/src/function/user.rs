@@ -206,7 +206,7 @@ impl Choice {
         same && self.chosen.called().iter().all(is_there)
     }
 
-    /// What somebody who uses it must be allowed to execute: keyspace, name and types of each.
+    /// The functions that a caller must be allowed to execute: keyspace, name and types of each.
     pub fn executed(&self) -> Vec<(Arc<str>, Arc<str>, Vec<String>)> {
         let texts = |types: Vec<&str>| types.into_iter().map(str::to_string).collect();
         let mut all = Vec::new();

@@ -46,7 +46,7 @@ pub async fn choose<S: Store, T: Store>(
         return merged(scan, bucketing, entities, state).await.map(Chosen::Groups);
     }
     if plan.distinct || plan.grouping.is_some() || plan.ann.is_some() {
-        // Order plays no part: every partition that there is, one after the other.
+        // The order does not matter: every existing partition, one after the other.
         let mut keys = Vec::new();
         for entity in &entities {
             let reading = scan.reading();
@@ -87,7 +87,7 @@ fn newest_first<S: Store, T: Store>(scan: &Scan<'_, '_, S, T>, bucketing: &Bucke
     time.is_some_and(|time| scan.plan.table.clustering[time.by].descending != scan.plan.reverse)
 }
 
-/// The streams of all entities. Behind a page they begin at its place, so that buckets before it are not looked at again.
+/// The streams of all entities. After a page they start at its place, so that buckets before it are not looked at again.
 async fn merged<S: Store, T: Store>(
     scan: &Scan<'_, '_, S, T>,
     bucketing: &Bucketing,

@@ -21,7 +21,7 @@ use schema::Bucketing;
 use store::Store;
 
 impl WritePlan {
-    /// Whether the buckets that there are have to be looked up: a deletion that names an entity and not its rows.
+    /// Whether the existing buckets have to be looked up: for a deletion that names an entity and not its rows.
     pub fn spans_buckets(&self) -> bool {
         match &self.keys {
             Keys::Where(restrictions) => {
@@ -98,7 +98,7 @@ impl<'a> Builder<'a, '_> {
         let row = key::clustering_key(&plan.table, clustering.as_slice())?;
         let bucket = Bucket::of_row(&plan.table, bucketing, &row)?;
         for ((expr, own), column) in given.iter().zip(bucket.values()).zip(plan.table.bucket_columns()) {
-            // Exports have the column; whoever gives a value must give the right one.
+            // Exports have the column; a given value must be the right one.
             if let Evaluated::Value(value) = expr.evaluate(self.request, self.ids)?
                 && *value != *own
             {

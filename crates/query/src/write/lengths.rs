@@ -12,7 +12,7 @@ use model::types::DataType;
 use schema::{Column, Index, IndexPart, Table};
 use store::Mutation;
 
-/// Refuses what is longer than `bytes_max`. Only for mutations that are longer themselves: no other can hold such a thing.
+/// Refuses keys and values longer than `bytes_max`. Called only for mutations that are longer themselves: others cannot hold such a value.
 pub(super) fn check(table: &Table, mutation: &Mutation, bytes_max: usize) -> Result<(), QueryError> {
     let mut decoded = Vec::new();
     for entry in mutation.entries() {

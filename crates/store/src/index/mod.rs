@@ -60,8 +60,8 @@ pub enum Source {
     Partition { position: usize, data_type: DataType },
 }
 
-/// Longer forms of values are cut, and a hash of the whole put behind: values that then fall together are told apart by
-/// looking at the rows.
+/// Longer forms of values are cut and followed by a hash of the whole. If two values still coincide, a look at the rows tells them
+/// apart.
 const VALUE_BYTES_MAX: usize = 1024;
 
 impl Source {

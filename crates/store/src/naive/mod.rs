@@ -81,7 +81,7 @@ impl NaiveStore {
         for check in checks {
             let row = live(&check.position);
             let views = (row.as_deref(), static_row.as_deref());
-            // The first check that fails decides; what those behind it compare is not looked at.
+            // The first check that fails decides; later ones are not evaluated.
             holds = holds
                 && check.holds(
                     views.0.and_then(RowView::from_payload),

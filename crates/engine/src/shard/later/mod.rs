@@ -191,7 +191,7 @@ impl Shard {
     }
 }
 
-/// The tables that mutations write rows of; what is only touched holds nobody back.
+/// The tables whose rows mutations write; rows that are only touched hold nobody back.
 pub(super) fn written(mutations: &[Mutation]) -> Vec<TableId> {
     let written = mutations.iter().filter(|m| m.touched.is_none() || !m.encoded().is_empty());
     written.map(|mutation| mutation.table).collect()

@@ -79,7 +79,7 @@ pub async fn run<S: Store, T: Store>(
     merge.finish(more)
 }
 
-/// Where this merge goes on; a place in another one is refused.
+/// Where this merge continues; a place of another merge is refused.
 fn state_of(merged: &Merged, state: Option<PagingState>) -> Result<Option<MergeState>, QueryError> {
     match state {
         None => Ok(None),

@@ -71,7 +71,7 @@ enum Leads {
     Everywhere,
 }
 
-/// What is to be looked at next.
+/// What to look at next.
 pub enum Found {
     /// Empty: there is no more.
     Places(Vec<Candidate>),

@@ -258,7 +258,7 @@ impl<S: Store, T: Store> Scan<'_, '_, S, T> {
         self.drive(collector).await
     }
 
-    /// Tells whoever asked what each index did. Called after each step, because any may be the last.
+    /// Adds what each index did to the account, if there is one. Called after each step, because any may be the last.
     fn account_for(&self, leads: &mut Leads) {
         let Some(account) = self.context.request.account else { return };
         match leads {
@@ -331,7 +331,7 @@ impl<S: Store, T: Store> Scan<'_, '_, S, T> {
     }
 }
 
-/// The storage key behind which reading goes on, at most: the row there may have further entries, which do no harm.
+/// A storage key not beyond the place where reading continues: the row there may have further entries, which do no harm.
 fn resume_at(path: &IndexPath, after: &Position) -> Vec<u8> {
     match &after.clustering {
         None => after.key.entry(KIND_END, &[]),
@@ -340,7 +340,7 @@ fn resume_at(path: &IndexPath, after: &Position) -> Vec<u8> {
     }
 }
 
-/// Ends the partition at hand: no more of its rows will come.
+/// Ends the current partition: no more of its rows will come.
 fn close(collector: &mut Collector<'_, '_>) -> Result<Flow, QueryError> {
     collector.open = false;
     let flow = collector.partition_end();

@@ -90,7 +90,7 @@ impl Postings {
         }
     }
 
-    /// The first place at hand that is not before this one.
+    /// The first place in memory that is not before this one.
     fn at_hand(&mut self, place: &[u8]) -> Option<&[u8]> {
         let rest = self.places.get(self.at..).unwrap_or_default();
         self.at += rest.partition_point(|known| known.as_slice() < place);
@@ -102,7 +102,7 @@ impl Postings {
         (self.at, self.bytes) = (0, 0);
     }
 
-    /// What is behind the places at hand has still to be read, from this place on.
+    /// Everything after the places in memory has still to be read, from this place on.
     fn go_to(&mut self, place: &[u8]) {
         let slice = partitions_slice(place, &self.end);
         self.exhausted |= slice.is_empty();
