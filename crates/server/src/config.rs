@@ -1,4 +1,4 @@
-//! What the server is told: addresses, limits, security. Only the binary reads flags and files.
+//! The server's settings: addresses, limits, security. Only the binary reads flags and files.
 
 pub use cluster::{Contact, ContactError, Login, parse_contacts};
 use std::net::{IpAddr, SocketAddr};

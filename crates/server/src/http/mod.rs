@@ -1,7 +1,7 @@
 //! The HTTP listener: `/health`, `/metrics` and the console, on a thread of its own so that they can be read while shards are busy.
 //!
 //! Anybody who reaches it may ask, so nothing may wait: a request's head must arrive in time, bodies are refused (but for the console's, which are small), a connection
-//! lives for a bounded time, and there are so many connections and no more. A new one gets the place of the oldest.
+//! lives for a bounded time, and the number of connections is limited. A new one gets the place of the oldest.
 //! Stopping is bounded too. A server with a certificate speaks HTTPS here as well, on the same port: see [`way`].
 
 mod console;
