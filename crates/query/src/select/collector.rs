@@ -325,8 +325,9 @@ impl<'p, 'c> Collector<'p, 'c> {
         }
         let flow = self.counted();
         // A client that got exactly the rows it asked for asks again, as with Cassandra: clients rely on it, and nothing
-        // has to be read to find out whether there are more. A merge must know.
-        if flow != Flow::Stop && self.count >= self.budget.rows && self.trace.is_none() {
+        // has to be read to find out whether there are more. A merge asks each of its streams again as well: one row more of each would
+        // cost it more, above all of streams on other shards.
+        if flow != Flow::Stop && self.count >= self.budget.rows {
             self.stopped = Some(Stop::PageFull);
             return Ok(Flow::Stop);
         }
