@@ -198,6 +198,8 @@ pub struct NewColumn {
     pub name: String,
     pub data_type: DataType,
     pub is_static: bool,
+    /// Rows expire at the moment that it says.
+    pub is_ttl: bool,
     /// Masking function call as CQL text.
     pub mask: Option<String>,
     pub checks: Vec<Constraint>,
@@ -205,7 +207,14 @@ pub struct NewColumn {
 
 impl NewColumn {
     pub fn regular(name: &str, data_type: DataType) -> NewColumn {
-        NewColumn { name: name.into(), data_type, is_static: false, mask: None, checks: Vec::new() }
+        NewColumn {
+            name: name.into(),
+            data_type,
+            is_static: false,
+            is_ttl: false,
+            mask: None,
+            checks: Vec::new(),
+        }
     }
 }
 
@@ -236,6 +245,8 @@ pub enum TableAlteration {
         checks: Vec<Constraint>,
     },
     With(Properties),
+    /// Rows expire at the moment that the column says; without one they no longer do.
+    RowTtl(Option<String>),
     DropCompactStorage,
 }
 

@@ -5,7 +5,11 @@ use super::rows::Filler;
 use crate::ddl::parse_mask;
 use schema::is_virtual_system_name;
 use schema::{Catalogue, Column, ColumnKind, Keyspace, Table};
+use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// Names the column that says when rows expire.
+const ROW_TTL_EXTENSION: &str = "partita.row_ttl";
 
 /// Triggers stay empty: there are none.
 pub(super) fn fill(filler: &mut Filler<'_>, table: &str, catalogue: &Catalogue) {
@@ -87,7 +91,7 @@ fn option_cells(table: &Table) -> Vec<(&'static str, Cell)> {
         ("crc_check_chance", double(options.crc_check_chance)),
         ("dclocal_read_repair_chance", double(0.0)),
         ("default_time_to_live", int(options.default_time_to_live as i32)),
-        ("extensions", blob_map(&options.extensions)),
+        ("extensions", blob_map(&extensions(table))),
         ("gc_grace_seconds", int(options.gc_grace_seconds as i32)),
         ("id", uuid(&table.uuid)),
         ("incremental_backups", unless(options.incremental_backups, boolean(false))),
@@ -99,6 +103,15 @@ fn option_cells(table: &Table) -> Vec<(&'static str, Cell)> {
         ("read_repair_chance", double(0.0)),
         ("speculative_retry", text(&options.speculative_retry)),
     ]
+}
+
+/// The column that says when rows expire is no column of `system_schema` in Cassandra, so it stands among the extensions.
+fn extensions(table: &Table) -> BTreeMap<String, Vec<u8>> {
+    let mut extensions = table.options.extensions.clone();
+    if let Some(column) = table.row_ttl_column() {
+        extensions.insert(ROW_TTL_EXTENSION.into(), column.name.as_bytes().to_vec());
+    }
+    extensions
 }
 
 fn column_rows(filler: &mut Filler<'_>, table: &Arc<Table>) {

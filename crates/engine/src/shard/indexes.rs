@@ -41,7 +41,7 @@ impl Shard {
                 tombstone_limit: u64::MAX,
                 account: Default::default(),
             };
-            self.read(&read, &mut old)?;
+            self.read_stored(&read, &mut old)?;
         }
         Ok(index::delta(indexes, mutation, old.rows(), now_seconds))
     }

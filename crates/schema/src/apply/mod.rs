@@ -10,6 +10,7 @@ mod keyspace;
 mod limit_tests;
 mod note;
 mod pattern;
+mod row_ttl;
 mod table_alter;
 mod table_create;
 mod table_like;

@@ -197,6 +197,7 @@ fn table(keyspace: &str, entry: TableEntry, types: &Types) -> Result<Table, Stri
         view: entry.view.map(view),
         foreign: entry.foreign.map(|entry| Arc::new(foreign(entry))),
         compact,
+        row_ttl: entry.row_ttl,
     };
     for column in entry.columns {
         let place = format!(", column {}", column.name);

@@ -1,10 +1,17 @@
 //! Options that mean something on other servers: accepted, so that schemas load, and answered with what they do here.
 
+use super::older;
 use crate::error::SchemaError;
 use crate::properties::Properties;
 
 /// Name, and what a client is told; nothing where what the option asks for is so anyway. Nothing is kept of them.
-pub(crate) const TABLE: [(&str, &str); 10] = [
+pub(crate) const TABLE: [(&str, &str); 15] = [
+    // Cassandra 1.2 to 3.x
+    ("dclocal_read_repair_chance", "there is one copy, so there is nothing to repair"),
+    ("index_interval", "files find their rows by blocks; min_index_interval and max_index_interval are kept"),
+    ("populate_io_cache_on_flush", "the block cache takes what is read"),
+    ("read_repair_chance", "there is one copy, so there is nothing to repair"),
+    ("replicate_on_write", "counters are in the commit that changes them, always"),
     // Cassandra 6.0
     ("fast_path", ""),
     ("transactional_migration_from", ""),
@@ -32,6 +39,7 @@ pub(crate) fn warnings(properties: &Properties) -> Vec<String> {
     let given = TABLE.iter().filter(|(name, what)| !what.is_empty() && properties.has(name));
     let mut warnings: Vec<String> =
         given.map(|(name, what)| format!("The option {name} has no effect: {what}")).collect();
+    warnings.extend(older::warnings(properties));
     if properties.map("cdc").is_ok_and(|map| map.is_some()) {
         warnings.push(
             "The option cdc is kept and has no effect: there is no log of changes for CQL tables".to_string(),

@@ -5,6 +5,7 @@ mod compression;
 pub(crate) mod elsewhere;
 mod limit;
 mod number;
+mod older;
 mod parse;
 mod retry;
 pub(crate) mod tenant;

@@ -1,7 +1,7 @@
 //! From properties to table options, with the checks and texts of Cassandra 5.0.
 
 use super::number::java_double;
-use super::{TableOptions, compaction, compression, elsewhere, limit, retry, tenant};
+use super::{TableOptions, compaction, compression, elsewhere, limit, older, retry, tenant};
 use crate::error::SchemaError;
 use crate::properties::Properties;
 use std::collections::BTreeMap;
@@ -50,6 +50,7 @@ impl TableOptions {
     /// The first half of [`TableOptions::with`]: values are read but their ranges are not checked yet, because
     /// Cassandra looks at those only after it knows that the table can be created.
     pub(crate) fn read(&self, properties: &Properties) -> Result<TableOptions, SchemaError> {
+        let properties = &older::modern(properties);
         properties.without(&elsewhere::names()).only(&KNOWN)?;
         let mut new = self.clone();
         new.set_texts(properties)?;
