@@ -14,7 +14,7 @@ impl Shard {
         question: impl FnOnce(&Shard) -> T + Send + 'static,
     ) -> Result<T, StoreError> {
         let (sender, receiver) = oneshot::channel();
-        // Who asked may have gone away.
+        // The asking task may be gone.
         self.send(owner, Box::new(move |owner| drop(sender.send(question(owner)))))?;
         receiver.await.map_err(|_| StoreError::Closed)
     }
@@ -30,7 +30,7 @@ impl Shard {
         let errand: Errand = Box::new(move |owner| {
             let owner = owner.clone();
             tokio::task::spawn_local(rt::turn::paced(party, async move {
-                // Who asked may have gone away.
+                // The asking task may be gone.
                 let _ = sender.send(task(owner).await);
             }));
         });
