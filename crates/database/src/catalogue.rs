@@ -15,7 +15,7 @@ use model::types::DataType;
 use query::QueryError;
 use query::fault::JobFault;
 use schema::{
-    Applied, Catalogue, CompactionPlan, CompressionPlan, Effect, LimitPlan, SchemaError, Setting, Table,
+    Applied, Catalogue, CompactionPlan, CompressionPlan, Damage, Effect, LimitPlan, Setting, Table,
     TableOptions,
 };
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -65,8 +65,8 @@ impl SharedCatalogue {
     pub fn open(
         stored: Option<&[u8]>,
         now_micros: i64,
-        furnish: impl FnOnce(Catalogue) -> Result<Catalogue, SchemaError>,
-    ) -> Result<SharedCatalogue, SchemaError> {
+        furnish: impl FnOnce(Catalogue) -> Result<Catalogue, Damage>,
+    ) -> Result<SharedCatalogue, Damage> {
         let (user, host_id) = match stored {
             Some(text) => Catalogue::from_json_of_node(text)?,
             None => (Catalogue::empty(), None),

@@ -3,6 +3,7 @@
 //! Names are as the user meant them (case folded by the dialect), types are resolved. Everything else
 //! (existence, name rules, key rules, option values) is checked when the change is applied.
 
+use crate::fault::Warning;
 use crate::foreign::NewForeign;
 use crate::function::{UserAggregate, UserFunction};
 use crate::index::IndexPart;
@@ -386,5 +387,5 @@ pub struct Applied {
     pub catalogue: crate::Catalogue,
     /// `None` when an IF clause made it a no-op, and for TRUNCATE, which drivers are not told about.
     pub effect: Option<Effect>,
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
 }

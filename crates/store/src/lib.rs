@@ -45,7 +45,9 @@ pub use later::{Lag, LaterConfig, OnLag};
 pub use mirror::{Homes, MirrorConfig};
 pub use model::comparison::Comparison;
 pub use mutation::Mutation;
-pub use read::{Ahead, AheadMax, Flow, Partitions, Position, Read, ReadEnd, ReadOutcome, Sink, Slice};
+pub use read::{
+    Ahead, AheadMax, FirstRow, Flow, Partitions, Position, Read, ReadEnd, ReadOutcome, Sink, Slice,
+};
 pub use refused::Refused;
 pub use row_ttl::RowTtl;
 pub use spill::{Finer, SpillConfig};

@@ -30,16 +30,9 @@ impl Shard {
         let mut old = CurrentRows::default();
         if !needs.is_empty() {
             let read = Read {
-                table: mutation.table,
-                partitions: Partitions::One(mutation.key.clone()),
-                slices: slices(needs),
-                reverse: false,
                 statics: true,
-                after: None,
-                now_seconds,
                 scan_limit: OBSOLETE_SCAN_MAX,
-                tombstone_limit: u64::MAX,
-                account: Default::default(),
+                ..Read::of(mutation.table, Partitions::One(mutation.key.clone()), slices(needs), now_seconds)
             };
             self.read_stored(&read, &mut old)?;
         }

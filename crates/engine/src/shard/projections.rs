@@ -8,7 +8,6 @@ use super::locks::LockKey;
 use crate::log::NO_BALLOT;
 use std::rc::Rc;
 use store::{Mutation, RowTtl, StoreError, TableId};
-use tokio::sync::oneshot;
 
 /// Mutations of projections, and the highest ballot that was given for them.
 #[derive(Default)]
@@ -102,14 +101,7 @@ impl Shard {
         mutation: Mutation,
         now_seconds: u32,
     ) -> Result<Projected, StoreError> {
-        let (sender, receiver) = oneshot::channel();
-        self.send(
-            owner,
-            Box::new(move |owner| {
-                let _ = sender.send(owner.projected(&mutation, now_seconds));
-            }),
-        )?;
-        receiver.await.map_err(|_| StoreError::Closed)?
+        self.ask(owner, move |owner| owner.projected(&mutation, now_seconds)).await?
     }
 
     /// What a mutation of a partition of this shard does to the projections of its table.

@@ -145,16 +145,13 @@ impl Shard {
         clusterings.sort();
         clusterings.dedup();
         let read = Read {
-            table,
-            partitions: Partitions::One(key.clone()),
-            slices: clusterings.iter().map(|clustering| Slice::one(clustering)).collect(),
-            reverse: false,
             statics: true,
-            after: None,
-            now_seconds,
-            scan_limit: u64::MAX,
-            tombstone_limit: u64::MAX,
-            account: Default::default(),
+            ..Read::of(
+                table,
+                Partitions::One(key.clone()),
+                clusterings.iter().map(|clustering| Slice::one(clustering)).collect(),
+                now_seconds,
+            )
         };
         let mut rows = CurrentRows::default();
         self.read_rows(&read, &mut rows, shown)?;

@@ -2,7 +2,7 @@
 
 use crate::change::NewColumn;
 use crate::column::{Column, ColumnKind};
-use crate::error::SchemaError;
+use crate::fault::{RowTtlFault, SchemaError};
 use crate::keyspace::Keyspace;
 use crate::table::Table;
 use model::types::DataType;
@@ -12,10 +12,8 @@ pub(super) fn adopt(table: &mut Table, declared: &[NewColumn]) -> Result<(), Sch
     let mut declared = declared.iter().filter(|column| column.is_ttl);
     let Some(column) = declared.next() else { return Ok(()) };
     if let Some(other) = declared.next() {
-        return Err(SchemaError::Invalid(format!(
-            "Only one column of a table can say when its rows expire; {} and {} are declared TTL",
-            column.name, other.name
-        )));
+        let (first, second) = (column.name.to_string(), other.name.to_string());
+        return Err(RowTtlFault::TwoColumns { first, second }.into());
     }
     check_place(table)?;
     if table.row_ttl_column().is_none_or(|known| *known.name != *column.name) {
@@ -26,47 +24,32 @@ pub(super) fn adopt(table: &mut Table, declared: &[NewColumn]) -> Result<(), Sch
 
 /// `ALTER TABLE … TTL column`, or `TTL NULL`.
 pub(super) fn set(table: &mut Table, name: Option<&str>) -> Result<(), SchemaError> {
-    let place = format!("{}.{}", table.keyspace, table.name);
     let Some(name) = name else {
         return match table.row_ttl.take() {
             Some(_) => Ok(()),
-            None => Err(SchemaError::Invalid(format!(
-                "No column of {place} says when its rows expire, so there is nothing to turn off"
-            ))),
+            None => Err(RowTtlFault::NothingToTurnOff { table: table.full_name() }.into()),
         };
     };
     if let Some(known) = table.row_ttl_column() {
-        return Err(SchemaError::Invalid(format!(
-            "Rows of {place} expire when {} says already. Say ALTER TABLE {place} TTL NULL first",
-            known.name
-        )));
+        let column = known.name.to_string();
+        return Err(RowTtlFault::SaidAlready { table: table.full_name(), column }.into());
     }
-    let column = table
-        .column(name)
-        .ok_or_else(|| SchemaError::Invalid(format!("Column '{name}' doesn't exist in table {place}")))?;
+    let missing = || RowTtlFault::NoSuchColumn { column: name.to_string(), table: table.full_name() };
+    let column = table.column(name).ok_or_else(missing)?;
     check_column(column)?;
     table.row_ttl = Some(column.id);
     Ok(())
 }
 
-fn check_column(column: &Column) -> Result<(), SchemaError> {
+fn check_column(column: &Column) -> Result<(), RowTtlFault> {
     let Column { name, data_type, kind, .. } = column;
-    let kind = match kind {
-        ColumnKind::PartitionKey | ColumnKind::Clustering => Some("part of the primary key"),
-        ColumnKind::Static => Some("static, so that it belongs to no row"),
-        ColumnKind::Regular => None,
-    };
-    if let Some(kind) = kind {
-        return Err(SchemaError::Invalid(format!(
-            "Column {name} cannot say when a row expires: it is {kind}. Use a regular column"
-        )));
+    let column = name.to_string();
+    if *kind != ColumnKind::Regular {
+        return Err(RowTtlFault::OfKind { column, kind: *kind });
     }
     match data_type {
         DataType::Timestamp | DataType::BigInt | DataType::Int => Ok(()),
-        other => Err(SchemaError::Invalid(format!(
-            "Column {name} of type {other} cannot say when a row expires. It needs the type timestamp, or bigint or int for \
-             seconds since 1970"
-        ))),
+        other => Err(RowTtlFault::OfType { column, data_type: other.clone() }),
     }
 }
 
@@ -76,47 +59,38 @@ pub(super) fn check_altered(keyspace: &Keyspace, table: &Table) -> Result<(), Sc
         return Ok(());
     }
     if let Some(view) = keyspace.views_of(table).next() {
-        return Err(SchemaError::Invalid(format!(
-            "Rows of {}.{} cannot expire as a whole while {} is made of it: its rows would outlive them. Drop it first",
-            table.keyspace, table.name, view.name
-        )));
+        let view = view.name.to_string();
+        return Err(RowTtlFault::HasViews { table: table.full_name(), view }.into());
     }
-    check_place(table)
+    Ok(check_place(table)?)
 }
 
-fn check_place(table: &Table) -> Result<(), SchemaError> {
-    let what = if table.bucketing().is_some() || table.rebucketing().is_some() {
-        "it has buckets: give it a retention instead"
+fn check_place(table: &Table) -> Result<(), RowTtlFault> {
+    let name = table.full_name();
+    if table.bucketing().is_some() || table.rebucketing().is_some() {
+        Err(RowTtlFault::HasBuckets { table: name })
     } else if table.compact.is_some() {
-        "it has COMPACT STORAGE"
+        Err(RowTtlFault::IsCompact { table: name })
     } else if table.foreign.is_some() {
-        "it belongs to the DynamoDB API, which has UpdateTimeToLive"
+        Err(RowTtlFault::IsForeign { table: name })
     } else {
-        return Ok(());
-    };
-    Err(SchemaError::Invalid(format!(
-        "Rows of {}.{} cannot expire as a whole: {what}",
-        table.keyspace, table.name
-    )))
+        Ok(())
+    }
 }
 
 /// For CREATE MATERIALIZED VIEW and CREATE PROJECTION.
-pub(super) fn refuse_copies(base: &Table) -> Result<(), SchemaError> {
+pub(super) fn refuse_copies(base: &Table) -> Result<(), RowTtlFault> {
     match base.row_ttl_column() {
         None => Ok(()),
-        Some(column) => Err(SchemaError::Invalid(format!(
-            "Nothing can be made of {}.{} whose rows expire when {} says: copies would outlive them. An index can be",
-            base.keyspace, base.name, column.name
-        ))),
+        Some(column) => {
+            Err(RowTtlFault::CopiesOutlive { table: base.full_name(), column: column.name.to_string() })
+        }
     }
 }
 
-pub(super) fn check_dropped(table: &Table, column: &Column) -> Result<(), SchemaError> {
+pub(super) fn check_dropped(table: &Table, column: &Column) -> Result<(), RowTtlFault> {
     match table.row_ttl == Some(column.id) {
         false => Ok(()),
-        true => Err(SchemaError::Invalid(format!(
-            "Cannot drop column {}: it says when rows expire. Say ALTER TABLE {}.{} TTL NULL first",
-            column.name, table.keyspace, table.name
-        ))),
+        true => Err(RowTtlFault::Dropped { column: column.name.to_string(), table: table.full_name() }),
     }
 }

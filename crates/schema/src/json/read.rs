@@ -314,9 +314,8 @@ fn check(entry: CheckEntry) -> Result<Constraint, String> {
         CheckEntry::OctetLength { comparison, count } => {
             Constraint::Length { octets: true, comparison: self::comparison(&comparison)?, count }
         }
-        CheckEntry::Regexp { equal, pattern } => {
-            Constraint::regexp(equal, &pattern).map_err(|fault| fault.0)?
-        }
+        CheckEntry::Regexp { equal, pattern } => Constraint::regexp(equal, &pattern)
+            .map_err(|_| format!("'{pattern}' is not a regular expression"))?,
     })
 }
 

@@ -5,8 +5,10 @@ use crate::change::{
     Change, DropFunction, NewAggregate, NewColumn, NewFunction, NewIndex, NewNote, NewTable, Setting,
     TableAlteration,
 };
+use crate::fault::{RoutineFault, TypeFault};
 use crate::function::{UserAggregate, UserFunction};
 use crate::index::IndexPart;
+use crate::name::{FullName, Signature};
 use crate::note::{NoteKind, NoteTarget};
 use crate::properties::{Properties, PropertyValue};
 use model::comparison::Comparison;
@@ -107,17 +109,22 @@ fn functions_and_compact_tables_survive() {
         (vec![], vec!["dense"], vec!["compound", "dense"])
     );
     let drop = Change::DropType { keyspace: "k".into(), name: "Address".into(), if_exists: false };
-    let refusal = catalogue.apply(&drop, &setting).unwrap_err().to_string();
-    assert_eq!(refusal, "Cannot drop user type 'k.Address' as it is still used by functions k.add, k.total");
+    let used = TypeFault::UsedByFunctions {
+        name: FullName::new("k", "Address"),
+        functions: vec!["k.add".into(), "k.total".into()],
+    };
+    assert_eq!(catalogue.apply(&drop, &setting), Err(used.into()));
+    let arguments = Some(vec!["int".to_string(), "\"Address\"".to_string()]);
     let add = Change::DropFunction(Box::new(DropFunction {
         keyspace: "k".into(),
         name: "add".into(),
         if_exists: false,
         is_aggregate: false,
-        arguments: Some(vec!["int".into(), "\"Address\"".into()]),
+        arguments: arguments.clone(),
     }));
-    let refusal = catalogue.apply(&add, &setting).unwrap_err().to_string();
-    assert_eq!(refusal, "Function 'k.add(int, \"Address\")' is still referenced by aggregates k.total");
+    let function = Signature { name: FullName::new("k", "add"), arguments };
+    let referenced = RoutineFault::Referenced { function, aggregates: vec!["k.total".into()] };
+    assert_eq!(catalogue.apply(&add, &setting), Err(referenced.into()));
 }
 
 /// The same with two indexes, of which one is built.

@@ -1,5 +1,6 @@
 //! Options as Cassandra 1.2 to 3.x wrote them: read as what they are called now, so that old dumps load.
 
+use crate::fault::Warning;
 use crate::properties::{Properties, PropertyValue};
 use std::collections::BTreeMap;
 
@@ -28,14 +29,9 @@ pub(super) fn modern(properties: &Properties) -> Properties {
 }
 
 /// What to tell of those whose meaning changes.
-pub(super) fn warnings(properties: &Properties) -> Vec<String> {
-    match properties.map("compaction") {
-        Ok(Some(map)) if is_date_tiered(map) => vec![format!(
-            "{DATE_TIERED} is gone since Cassandra 4: the table has TimeWindowCompactionStrategy with windows of a day. Say another \
-             window WITH compaction if rows are kept much longer or shorter"
-        )],
-        _ => Vec::new(),
-    }
+pub(super) fn warning(properties: &Properties) -> Option<Warning> {
+    let map = properties.map("compaction").ok().flatten()?;
+    is_date_tiered(map).then_some(Warning::DateTiered)
 }
 
 /// `'KEYS_ONLY'` of 2.0, or the map as JSON of 2.1.
@@ -76,6 +72,7 @@ fn is_date_tiered(map: &BTreeMap<String, String>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fault::{CompactionFault, CompressionFault, PropertyFault};
     use crate::options::TableOptions;
 
     fn map(pairs: &[(&str, &str)]) -> PropertyValue {
@@ -104,14 +101,14 @@ mod tests {
 
     #[test]
     fn what_was_never_right_stays_wrong() {
-        let refused = |name, value| {
-            TableOptions::default().with(&Properties::from_iter([(name, value)])).unwrap_err().to_string()
-        };
-        let text = refused("caching", PropertyValue::Text("SOME".into()));
-        assert_eq!(text, "Invalid value for property 'caching'. It should be a map.");
-        assert!(
-            refused("compression", map(&[("chunk_length_kb", "64")])).contains("Missing sub-option 'class'")
-        );
-        assert!(refused("compaction", map(&[("class", "NopeStrategy")])).contains("Unable to find"));
+        let refused =
+            |name, value| TableOptions::default().with(&Properties::from_iter([(name, value)])).unwrap_err();
+        let text = PropertyValue::Text("SOME".into());
+        assert_eq!(refused("caching", text), PropertyFault::NotAMap { name: "caching".into() }.into());
+        let length = map(&[("chunk_length_kb", "64")]);
+        assert_eq!(refused("compression", length), CompressionFault::ClassMissing.into());
+        let fault =
+            CompactionFault::ClassUnknown { class: "org.apache.cassandra.db.compaction.NopeStrategy".into() };
+        assert_eq!(refused("compaction", map(&[("class", "NopeStrategy")])), fault.into());
     }
 }
