@@ -540,6 +540,8 @@ ERRORS = [
      "Local remembers the token of a transaction that failed (section 8)"),
     (lambda o, q, l, p: o == "Scan" and "TotalSegments" in q and mentions(l.message, ["must lie within the segment"]) and p.error is None, "which item is in which segment is a server's own affair"),
     (lambda o, q, l, p: o == "Scan" and "TotalSegments" in q and l.error is None and mentions(p.message, ["ExclusiveStartKey with correct Segment"]), "which item is in which segment is a server's own affair"),
+    (lambda o, q, l, p: o == "ExecuteTransaction" and mentions(l.message, ["Requested resource not found"]) and mentions(p.message, ["ResourceNotFound"]), "an absent table is a reason of its statement"),
+    (lambda o, q, l, p: o == "Scan" and mentions(l.message, ["must lie within the segment"]) and mentions(p.message, ["ExclusiveStartKey with correct Segment"]), "the service's words"),
     texts(["Consistent reads are not supported on global secondary indexes"], ["PartiQL statements cannot be executed on tables with multi-attribute"], "an index that PartiQL does not read is told before the kind of read"),
     texts(["Path component cannot be an empty string"], ["Empty attribute name"], "the service's words for an empty name (2.2)"),
     (lambda o, q, l, p: l.error == p.error == "IdempotentParameterMismatchException" and not l.message, "Local says nothing about a token that is used twice (section 8)"),

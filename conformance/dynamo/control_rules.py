@@ -191,7 +191,7 @@ TEXTS = [
     ("UpdateTable", r"No provisioned throughput specified for the table", INVALID + "ProvisionedThroughput must be specified when BillingMode is PROVISIONED", OWN_TEXTS),
     ("UpdateTable", r"Table has no stream to disable", r"BillingMode is (PAY_PER_REQUEST|PROVISIONED)$", "throughput is judged before streams (2.3)"),
     ("UpdateTable", r"Update global secondary index action is null", INVALID + "One of GlobalSecondaryIndexUpdate.Update", OWN_TEXTS),
-    (None, r"Cannot increase provisioned throughput to more than 40,000", INVALID + "ProjectionType is", "projections are judged before throughput of indexes (2.3)"),
+    (None, r"Cannot increase provisioned throughput to more than 40,000", INVALID + "(ProjectionType is|Unknown ProjectionType)", "projections are judged before throughput of indexes (2.3)"),
     ("UpdateTable", r"Only one global secondary index update per index", INVALID + "(ProjectionType is|Unknown ProjectionType)", "each update is judged by itself first"),
     ("UpdateTable", r"^ResourceNotFoundException: Requested resource not found$", r"BillingMode is PAY_PER_REQUEST$", "billing is judged first (2.3)"),
     ("CreateTable", r"", r"^ValidationException: Given value \d+ for (Read|Write)CapacityUnits is out of bounds$", "billing is judged first (2.3)"),

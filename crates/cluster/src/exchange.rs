@@ -1,4 +1,4 @@
-//! One request to a lane and its answer, for whoever wants to wait for it.
+//! One request to a lane and its answer, for a caller that waits for it.
 
 use crate::job::{Answer, Asker, Job, Task};
 use crate::lane::Lane;

@@ -85,7 +85,7 @@ impl<S: Store> Dialect<S> {
             }
             _ => return None,
         };
-        // Whoever warns takes the long way, which passes warnings on.
+        // A statement with warnings takes the long way, which passes warnings on.
         let silent = ctx.warnings.into_inner().is_empty();
         finish(passage, silent, &request);
         silent.then_some(write)

@@ -143,14 +143,14 @@ impl SharedCatalogue {
         let _changing = self.changing.lock().await;
         let (_, catalogue) = self.load();
         let text = self.stored_form(&catalogue);
-        // A store does not remember indexes, views and records of buckets between opening and closing: it is told of them every time.
+        // A store does not remember indexes, views and records of buckets between opening and closing: it gets them again every time.
         let configs = table_configs(&catalogue)?;
         let projected = configs.iter().any(TableConfig::is_projected);
         if projected || self.opened.as_ref() != Some(&text) {
             store.alter(text, configs).await?;
         }
         self.left_builds.add_unbuilt(&catalogue);
-        // People may want to cancel one before somebody works on it.
+        // People may want to cancel one before any task works on it.
         crate::builds::list_left(self);
         Ok(())
     }
@@ -217,7 +217,7 @@ impl SharedCatalogue {
     }
 }
 
-/// A change, and what the store must be told of it; `None`: nothing changes.
+/// A change, and what the store must hear of it; `None`: nothing changes.
 struct Computed {
     applied: Applied,
     stored: Option<(Vec<u8>, Vec<TableConfig>)>,
@@ -226,8 +226,8 @@ struct Computed {
 impl Computed {
     fn new(applied: Applied, before: &Catalogue, host_id: [u8; 16]) -> Result<Computed, QueryError> {
         let after = &applied.catalogue;
-        // The other half of the check at start: what is stored can be opened. A schema that passes every rule of its statement and
-        // not this one is a fault of ours, and must be one now, not when the server is started the next time.
+        // The other half of the check at start: a stored schema can be opened. If a schema passes every rule of its statement but
+        // not this one, it is a bug of ours, and it must show now, not at the next start of the server.
         after.check().map_err(|what| JobFault::Unopenable { what: what.to_string() })?;
         let stored = match after == before {
             true => None,
@@ -310,7 +310,7 @@ pub(crate) fn buckets_config(table: &Table) -> Option<BucketsConfig> {
     Some(BucketsConfig { record: TableId(plan.record), hashed: plan.hash.is_some() })
 }
 
-/// The tables that record which buckets there are, and which have spilled. They do not begin anew with their table: a write that was on
+/// The tables that record which buckets there are, and which have spilled. They survive a TRUNCATE of their table: a write that was on
 /// its way when the table was truncated may count on what is known to be there.
 fn record_configs(table: &Table) -> impl Iterator<Item = TableConfig> {
     let ids = table.bucketing().into_iter().flat_map(schema::Bucketing::ids);
@@ -329,7 +329,7 @@ fn grace_seconds(table: &Table) -> u32 {
     }
 }
 
-/// The tables that hold the entries of a table's indexes. They begin anew with their table.
+/// The tables that hold the entries of a table's indexes. They are emptied with their table.
 fn index_configs(table: &Table) -> impl Iterator<Item = TableConfig> {
     table.indexes.iter().map(|index| TableConfig {
         incarnation: table.incarnation,
@@ -338,7 +338,7 @@ fn index_configs(table: &Table) -> impl Iterator<Item = TableConfig> {
     })
 }
 
-/// What is pending for a projection that follows later, and where it has rows. They begin anew with it. What is removed there was removed in
+/// What is pending for a projection that follows later, and where it has rows. They are emptied with it. What is removed there was removed in
 /// the order of commits, so nothing old comes back when its tombstones are gone.
 fn later_tables(view: &Table, later: &Arc<LaterConfig>) -> [TableConfig; 2] {
     let table = |id: TableId| TableConfig {
@@ -349,7 +349,7 @@ fn later_tables(view: &Table, later: &Arc<LaterConfig>) -> [TableConfig; 2] {
     [TableConfig { pending: Some(later.clone()), ..table(later.pending) }, table(later.places)]
 }
 
-/// The members of a projection with totals. They begin anew with it.
+/// The members of a projection with totals. They are emptied with it.
 fn members_config(catalogue: &Catalogue, table: &Table) -> Option<TableConfig> {
     let view = table.view.as_ref().filter(|view| view.disabled.is_none())?;
     let base = catalogue.table(&table.keyspace, &view.base)?;

@@ -1,4 +1,4 @@
-//! Drops time buckets that are kept no longer: one deletion for each of their partitions, nothing per row.
+//! Drops time buckets that are past their retention: one deletion for each of their partitions, nothing per row.
 //!
 //! Reads do not show such buckets whether they are dropped or not, and writes into them are refused; this gives the space back. They are
 //! found in the record of buckets, and a bucket leaves the record in the commit that deletes its partitions.
@@ -52,7 +52,7 @@ pub async fn keep_dropping<S: Store>(catalogue: Arc<SharedCatalogue>, store: S, 
 /// Drops the expired buckets of a table, and says how many there were.
 pub async fn drop_expired<S: Store>(store: &S, table: &Table, now_micros: i64) -> Result<usize, QueryError> {
     let now_seconds = now_micros / 1_000_000;
-    // While rows are copied each deletion would have to look at every row; what is not kept is not copied either.
+    // While rows are copied each deletion would have to look at every row; rows past their retention are not copied either.
     if table.rebucketing().is_some() {
         return Ok(0);
     }

@@ -20,7 +20,7 @@ pub struct Runtime<S: Store> {
     pub shared: Arc<SharedCatalogue>,
     pub ids: Box<dyn Ids>,
     pub limits: Limits,
-    /// What sorts and plans may hold, with all other work of the server; `None`: nobody counts.
+    /// What sorts and plans may hold, with all other work of the server; `None`: it is not counted.
     pub memory: Option<Budget>,
     pub grants: grants::Cache,
     /// The tenants that this shard has met.

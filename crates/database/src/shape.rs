@@ -1,4 +1,4 @@
-//! What a statement asks for, without its values: the identity that live traffic and declared access patterns meet at.
+//! What a statement asks for, without its values: the identity by which live traffic is matched with declared access patterns.
 //!
 //! A statement is an instance of a pattern when it does the same to the same table: same verb, same columns restricted in
 //! the same way, same order, and no more rows. The text, the selected columns and the values do not matter.

@@ -1,9 +1,9 @@
-//! Lets time buckets that have grown too large go on in finer ones (ADR 20), soon after they have.
+//! Lets time buckets that have grown too large continue in finer ones (ADR 20), within about a second.
 
 use std::time::Duration;
 use store::{Store, StoreError};
 
-/// A bucket passes its threshold by what is written in this time. Looking costs nothing while none has.
+/// A bucket can exceed its threshold by what is written in this time. Looking costs nothing while no bucket has.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Runs until the store closes; for one task of one shard.

@@ -1,7 +1,7 @@
 //! What statements really do, by shape: calls, errors, rows, bytes, time. Always on.
 //!
-//! A shard has its own counters, which only it writes; looking adds the shards up. A statement finds its counters once, when
-//! it is bound. The number of shapes is bounded: beyond it, statements share one place that says so.
+//! A shard has its own counters, which only it writes; readers add the shards up. A statement finds its counters once, when
+//! it is bound. The number of shapes is bounded: statements of further shapes share one set of counters, whose name says so.
 
 use crate::shape::{Class, Shape};
 use observe::{Counter, Histogram, Snapshot};
@@ -76,7 +76,7 @@ pub struct Traffic {
     rates: Mutex<Rates>,
 }
 
-/// How often shapes were called of late, by whoever looks once a second.
+/// How often shapes were called of late; filled in by the task that looks every few seconds.
 #[derive(Debug, Default)]
 struct Rates {
     at_millis: u64,

@@ -1,7 +1,7 @@
-//! What copies cost and whether anybody reads them: counted since they were met first, also over restarts.
+//! What copies cost and whether anybody reads them: counted since the server first saw them, over restarts too.
 //!
-//! Reads are those of statements that name the copy; checks and builds are none. What was counted is stored every few minutes, beside the checkpoints of
-//! jobs, so a crash forgets the last minutes.
+//! Reads are statements that name the copy; checks and builds do not count. The counts are stored every few minutes, beside the checkpoints of
+//! jobs, so a crash loses the last minutes.
 
 use crate::catalogue::SharedCatalogue;
 use crate::jobs::checkpoint::Checkpoints;
@@ -18,7 +18,7 @@ use store::{Commit, Store};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     pub reads: u64,
-    /// `None`: nobody has read it since it was met first.
+    /// `None`: nobody has read it since the server first saw it.
     pub last_read_micros: Option<i64>,
     /// Partitions that commits wrote to, and their bytes.
     pub writes: u64,
@@ -99,7 +99,7 @@ impl Usages {
         (known.copies, known.calls, known.loads) = (copies, calls, loads.clone());
     }
 
-    /// Makes what was stored before a restart known again, once.
+    /// Loads the counts that were stored before a restart, once.
     pub async fn load<S: Store>(&self, shared: &SharedCatalogue, store: &S) -> Result<(), QueryError> {
         let (_, catalogue) = shared.load();
         let Some(checkpoints) = Checkpoints::find(&catalogue) else { return Ok(()) };

@@ -50,13 +50,13 @@ pub fn later_configs(catalogue: &Catalogue, base: &Table) -> Result<Vec<Follower
     Ok(configs)
 }
 
-/// What nobody can keep in step, and why.
+/// A view that cannot be kept in step, and why.
 pub fn unkeepable(view: &Table, why: String) -> JobFault {
     JobFault::Unkeepable { keyspace: view.keyspace.to_string(), name: view.name.to_string(), why }
 }
 
 /// How the store keeps one view in step with its base: one of these, or one per list of members if it has totals. The error says
-/// why nobody could.
+/// why that is impossible.
 pub fn configs_of(base: &Table, view: &Table) -> Result<Vec<ViewConfig>, String> {
     let conditions = conditions(base, view)?;
     let configs = match view.totals() {

@@ -1,4 +1,4 @@
-//! Counters, and what is read of them.
+//! Counters, and reading them.
 
 use crate::histogram::Snapshot;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -12,7 +12,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Partita: a wide-column database that knows your access patterns.
 ///
-/// Speaks CQL to unmodified Cassandra drivers and cqlsh. One process, one data folder, nothing else to install.
+/// Speaks CQL to unmodified Cassandra drivers and cqlsh, and the DynamoDB API to unmodified AWS SDKs. One process, one data folder,
+/// nothing else to install.
 #[derive(Parser)]
 #[command(name = "partita", version, max_term_width = 100)]
 struct Cli {
@@ -40,7 +41,7 @@ enum Command {
     Load(commands::transfer::LoadOptions),
     /// Copy keyspaces from one CQL server to another, with the time and expiry of every value, and compare.
     Migrate(Box<commands::transfer::MigrateOptions>),
-    /// Review CQL files, or tables of DynamoDB with their operations: which keys will hurt, which queries they cannot answer. Exit 1 on errors.
+    /// Review CQL files, or DynamoDB tables with their operations: which keys will hurt, which queries have no answer. Exit 1 on errors.
     Review(commands::review::ReviewOptions),
     /// The review as a language server over standard input and output, for editors.
     Lsp(commands::lsp::LspOptions),

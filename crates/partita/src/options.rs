@@ -25,7 +25,7 @@ const DEFAULT_DATA: &str = "partita-data";
 #[derive(Args, Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct ServeOptions {
-    /// Configuration file; every option below can stand in it as `name = value` [default: partita.toml if present]
+    /// Configuration file; it may hold every option below as `name = value` [default: partita.toml if present]
     #[arg(long, env = "PARTITA_CONFIG", value_name = "FILE")]
     #[serde(skip)]
     config: Option<PathBuf>,
@@ -44,7 +44,7 @@ pub struct ServeOptions {
     /// Do not offer ScyllaDB's sharding extension
     #[arg(long, env = "PARTITA_NO_SHARD_AWARE")]
     no_shard_aware: bool,
-    /// Address for /health and /metrics, which never ask for a password [default: 127.0.0.1:9180]
+    /// Address for the console, /health and /metrics; the last two never ask for a password [default: 127.0.0.1:9180]
     #[arg(long, env = "PARTITA_HTTP", value_name = "ADDR")]
     http: Option<SocketAddr>,
     /// Address for clients of the DynamoDB API; port 0 picks a free one [default: the CQL address, port 8000 (a free one if --cql has another port than 9042)]
@@ -56,7 +56,7 @@ pub struct ServeOptions {
     /// Region in the names of DynamoDB tables (ARNs); requests may be signed for any [default: us-east-1]
     #[arg(long, env = "PARTITA_DYNAMO_REGION", value_name = "NAME")]
     dynamo_region: Option<String>,
-    /// Keep DynamoDB tables to their provisioned throughput, so that retries can be tried out
+    /// Hold DynamoDB tables to their provisioned throughput, so that you can test your retries
     #[arg(long, env = "PARTITA_DYNAMO_THROTTLE")]
     dynamo_throttle: bool,
     /// Allow what DynamoDB itself refuses: consistent reads of global secondary indexes
@@ -65,7 +65,7 @@ pub struct ServeOptions {
     /// Word refusals as DynamoDB does since 2026, where that differs from what clients and their tests know
     #[arg(long, env = "PARTITA_DYNAMO_NEWER_TEXTS")]
     dynamo_newer_texts: bool,
-    /// Serve DynamoDB requests that carry no credentials, too; DynamoDB refuses them, and without --auth any will do
+    /// Also serve DynamoDB requests without credentials, which DynamoDB refuses (without --auth, any credentials will do)
     #[arg(long, env = "PARTITA_DYNAMO_ANONYMOUS")]
     dynamo_anonymous: bool,
     /// A folder that stands for a bucket in exports and imports of DynamoDB tables: name=DIR; may be given several times
@@ -98,19 +98,19 @@ pub struct ServeOptions {
     /// Files of the audit log that are kept; older ones are deleted [default: 16]
     #[arg(long, env = "PARTITA_AUDIT_FILES", value_name = "N")]
     audit_files: Option<usize>,
-    /// Where findings are sent as they begin, as a POST of JSON: http://host:port/path [default: nowhere]
+    /// Where new findings are sent, as a POST of JSON: http://host:port/path, or https [default: nowhere]
     #[arg(long, env = "PARTITA_ALERTS_URL", value_name = "URL")]
     alerts_url: Option<String>,
-    /// How often every index, view and projection is compared with its table, in days; 0: only when somebody says CHECK PROJECTION [default: 7]
+    /// How often every index, view and projection is compared with its table, in days; 0: only by CHECK PROJECTION [default: 7]
     #[arg(long, env = "PARTITA_CHECK_COPIES_DAYS", value_name = "DAYS")]
     check_copies_days: Option<u32>,
-    /// From this size on (100MB, 1GiB, …) writers to a partition are warned and a finding is told, where its table has no partition_limit; off: never [default: 100MB]
+    /// A partition of this size (100MB, 1GiB, …) is a finding and its writers are warned, unless its table has a partition_limit; off: never [default: 100MB]
     #[arg(long, env = "PARTITA_PARTITION_LIMIT", value_name = "SIZE")]
     partition_limit: Option<String>,
-    /// An OpenTelemetry collector, http://host:port, that gets metrics and a sample of requests [default: none]
+    /// An OpenTelemetry collector, http://host:port or https, that gets metrics and a sample of requests [default: none]
     #[arg(long, env = "PARTITA_OTLP_ENDPOINT", value_name = "URL")]
     otlp_endpoint: Option<String>,
-    /// With --otlp-endpoint, one request in so many becomes a span [default: 1000]
+    /// With --otlp-endpoint, one request in N becomes a span [default: 1000]
     #[arg(long, env = "PARTITA_OTLP_SAMPLE_EVERY", value_name = "N")]
     otlp_sample_every: Option<u64>,
     /// Certificate chain (PEM); with --tls-key, CQL clients must use TLS
@@ -128,7 +128,7 @@ pub struct ServeOptions {
     /// Let writes and schema changes through to the cluster; without it a front end is read-only
     #[arg(long, env = "PARTITA_CLUSTER_WRITES")]
     cluster_writes: bool,
-    /// The front end's account on the cluster; without --auth password it is everybody's
+    /// The front end's account on the cluster; without --auth password every client uses it
     #[arg(long, env = "PARTITA_CLUSTER_USER", value_name = "ROLE")]
     cluster_user: Option<String>,
     /// File that holds the password of --cluster-user
@@ -161,13 +161,13 @@ pub struct ServeOptions {
     /// Name of the cluster that clients see [default: Partita]
     #[arg(long, env = "PARTITA_CLUSTER_NAME", value_name = "NAME")]
     cluster_name: Option<String>,
-    /// Data center that clients see and `NetworkTopologyStrategy` names; of a cluster, the one whose nodes are asked [default: datacenter1; of a cluster, that of the first node that answers]
+    /// Data center that clients see and `NetworkTopologyStrategy` names; on a front end, the one whose nodes are asked [default: datacenter1; on a front end, that of the first node that answers]
     #[arg(long, env = "PARTITA_DATACENTER", value_name = "NAME")]
     datacenter: Option<String>,
     /// Rack that clients see [default: rack1]
     #[arg(long, env = "PARTITA_RACK", value_name = "NAME")]
     rack: Option<String>,
-    /// Serve on addresses other machines can reach although anybody may connect (no authentication; --http never has any)
+    /// Serve on addresses that other machines can reach although anybody may connect (no authentication; --http never has any)
     #[arg(long, env = "PARTITA_ALLOW_ANYBODY_ON_THE_NETWORK")]
     allow_anybody_on_the_network: bool,
     /// All memory that data and clients may take, in MiB; the other limits are parts of it [default: three quarters of the machine's]
@@ -197,7 +197,7 @@ pub struct ServeOptions {
     /// Bytes of requests under way on one shard, in MiB; more are refused as overloaded [default: 256]
     #[arg(long, env = "PARTITA_IN_FLIGHT_MIB_MAX", value_name = "MIB")]
     in_flight_mib_max: Option<usize>,
-    /// Bytes of answers under way or not taken yet on one shard, in MiB; larger ones wait for room, then are refused as overloaded [default: 256]
+    /// Bytes of answers under way or not taken yet on one shard, in MiB; further answers wait for room, then are refused as overloaded [default: 256]
     #[arg(long, env = "PARTITA_ANSWERS_MIB_MAX", value_name = "MIB")]
     answers_mib_max: Option<usize>,
     /// Memory for the texts of prepared statements, in MiB [default: 16]
@@ -212,10 +212,10 @@ pub struct ServeOptions {
     /// Allow clustering keys and indexed values above 64 KiB, which Cassandra refuses
     #[arg(long, env = "PARTITA_ALLOW_LARGE_KEYS")]
     allow_large_keys: bool,
-    /// Run functions that users write in Lua and WebAssembly, in a sandbox; without it they are kept and cannot be called
+    /// Run functions that users write in Lua and WebAssembly, in a sandbox; without it they are stored but cannot be called
     #[arg(long, env = "PARTITA_FUNCTIONS")]
     functions: bool,
-    /// Refuse what this server refuses, so that what works here works there: cassandra-4, cassandra-5, keyspaces or scylla
+    /// Refuse what the named server refuses, so that what works here works there: cassandra-4, cassandra-5, keyspaces or scylla
     #[arg(long, env = "PARTITA_ACT_AS", value_name = "SERVER")]
     act_as: Option<ActAs>,
     /// Log level: error, warn, info, debug, trace, or per module [default: info]
@@ -317,7 +317,7 @@ impl ServeOptions {
             act_as: merged.act_as.map(Into::into),
             tls: merged.tls(),
             audit: merged.audit(auth)?,
-            alerts: merged.alerts_url.as_deref().map(server::alerts::Target::parse).transpose()?,
+            alerts: merged.alerts()?,
             check_copies_every: match merged.check_copies_days.unwrap_or(CHECK_COPIES_DAYS) {
                 0 => None,
                 days => Some(Duration::from_secs(u64::from(days) * 86_400)),
@@ -366,6 +366,11 @@ impl ServeOptions {
                 None => Err(format!("--partition-limit is {text}; use a size such as 100MB or 1GiB, or off")),
             },
         }
+    }
+
+    /// Where findings are sent.
+    fn alerts(&self) -> Result<Option<server::post::Target>, String> {
+        self.alerts_url.as_deref().map(|url| server::post::Target::parse("--alerts-url", url)).transpose()
     }
 
     fn otlp(&self) -> Result<Option<server::otlp::Settings>, String> {

@@ -310,3 +310,41 @@ fn a_hang_up_reloads_and_never_kills() {
     lines.for_each(drop);
     assert!(server.child.wait().unwrap().success());
 }
+
+#[test]
+fn a_collector_is_reached_over_tls_if_this_machine_trusts_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let made = rcgen::generate_simple_self_signed(vec!["localhost".to_string()]).unwrap();
+    let authorities = dir.path().join("authorities.pem");
+    std::fs::write(&authorities, made.cert.pem()).unwrap();
+    let key = rustls::pki_types::PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+    let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![made.cert.der().clone()], key)
+        .unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://localhost:{}", listener.local_addr().unwrap().port());
+    // Without a file of authorities it says so at once.
+    let missing = dir.path().join("missing.pem");
+    let mut command = serve(dir.path());
+    let refused = command.args(["--otlp-endpoint", &url]).env("SSL_CERT_FILE", &missing).output().unwrap();
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("--otlp-endpoint") && said.contains("missing.pem"), "{said}");
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+
+    let mut command = serve(dir.path());
+    command.args(["--cql", "127.0.0.1:0", "--http", "127.0.0.1:0", "--no-dynamo", "--otlp-endpoint", &url]);
+    let mut running = Running::start(command.env("SSL_CERT_FILE", &authorities));
+    let (mut socket, _) = listener.accept().unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut tls = rustls::ServerConnection::new(std::sync::Arc::new(config)).unwrap();
+    let mut stream = rustls::Stream::new(&mut tls, &mut socket);
+    let mut head = [0; 16];
+    stream.read_exact(&mut head).unwrap();
+    assert!(head.starts_with(b"POST /v1/"), "{}", String::from_utf8_lossy(&head));
+    let _ = running.child.kill();
+    let _ = running.child.wait();
+}

@@ -61,7 +61,7 @@ pub struct Request<'a> {
     pub now_micros: i64,
     /// Decides every liveness question of the request (client-supplied in protocol v5).
     pub now_seconds: u32,
-    /// Who asks may not see the clear values of masked columns.
+    /// The caller may not see the clear values of masked columns.
     pub masked: bool,
     /// What the rows of the answer may take, if less than the limits allow: a page ends there, see [`Request::outgrown`].
     pub result_bytes_max: Option<usize>,
@@ -130,12 +130,12 @@ pub struct Limits {
     pub index: IndexLimits,
 }
 
-/// How much of indexes is read to find out what is best followed.
+/// How much of indexes is read to find out which one to follow.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexLimits {
     /// Entries of each of several indexes that are read at first; then eight times as many, three times.
     pub turn: u64,
-    /// Entries of a range of values that are collected and sorted in one slice of the ring, at most; of which few rows are wanted, fewer.
+    /// Most entries of a range of values that are collected and sorted in one slice of the ring; fewer if few rows are wanted.
     pub range_entries: u64,
     /// What places of one index may take in memory at a time.
     pub places_bytes: usize,
@@ -175,7 +175,7 @@ pub struct Context<'a, S: Store> {
     pub virtuals: &'a dyn VirtualTables,
     pub ids: &'a dyn Ids,
     pub limits: Limits,
-    /// What sorts and plans may hold together, with all other work of the server; `None`: nobody counts.
+    /// What sorts and plans may hold together, with all other work of the server; `None`: it is not counted.
     pub memory: Option<&'a Budget>,
     pub request: Request<'a>,
     /// Sent to the client with the answer (and printed by cqlsh).

@@ -1,4 +1,4 @@
-//! What a plan or a store answers instead of doing what was asked. Facts; every dialect has its own words and codes for them.
+//! Why a plan or a store refused a request or failed. Facts; every dialect has its own words and codes for them.
 
 use crate::fault::{Fault, Kind};
 use std::fmt;

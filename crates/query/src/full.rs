@@ -54,7 +54,7 @@ pub struct Crowded<'a> {
 }
 
 impl Crowded<'_> {
-    /// What a refused writer is told.
+    /// The error for a refused writer.
     pub fn refusal(&self) -> String {
         let table = self.name();
         format!(
@@ -64,7 +64,7 @@ impl Crowded<'_> {
         )
     }
 
-    /// What a writer is told whose write was taken.
+    /// The warning for a writer whose write was accepted.
     pub fn warning(&self) -> String {
         let then = if self.limit.refuse { "; writes will be refused at the limit" } else { "" };
         format!("{}{then}", self.facts())

@@ -1,7 +1,7 @@
-//! What a plan holds beside its answer counts against the server's memory for work: rows that wait to be sorted, groups, keys
-//! that IN relations make.
+//! Memory that a plan holds beside its answer counts against the server's memory for work: rows that wait to be sorted, groups, keys
+//! from IN relations.
 //!
-//! Little is free, so that ordinary requests count nothing.
+//! A small amount is free, so that ordinary requests count nothing.
 
 use crate::error::QueryError;
 use crate::fault::ReadFault;
@@ -15,7 +15,7 @@ const STEP_BYTES: usize = 256 << 10;
 /// The memory that one execution has taken; comes back when it is dropped.
 #[derive(Debug, Default)]
 pub struct Held {
-    /// `None`: nobody counts.
+    /// `None`: it is not counted.
     share: Option<Share>,
 }
 

@@ -1,4 +1,4 @@
-//! From the index of a table as the catalogue has it to what a store must know of it.
+//! From an index in the catalogue to what a store must know of it.
 
 use model::types::DataType;
 use schema::{Column, ColumnKind, Index, IndexPart, Table};

@@ -1,4 +1,4 @@
-//! Descriptions of bound variables and result columns, and result rows as they go to the client.
+//! Descriptions of bound variables and result columns, and result rows in the form that goes to the client.
 
 use model::types::DataType;
 use std::sync::Arc;

@@ -4,7 +4,7 @@
 //! restrictions, whatever its form (keys, token ranges, scans, indexes, views, transactions), and [`write`] where an INSERT, UPDATE
 //! or DELETE has bound its keys, alone, in a batch, with a condition or in a transaction. There is no other way from a plan to a partition.
 //!
-//! A request without a gate touches no table that has tenants: whoever forgets to bring one is refused.
+//! A request without a gate touches no table that has tenants: if a caller forgets to bring one, the request is refused.
 
 use crate::context::{Ids, Request};
 use crate::error::QueryError;

@@ -1,4 +1,4 @@
-//! From a materialized view as the catalogue has it to what a store must know of it.
+//! From a materialized view in the catalogue to what a store must know of it.
 
 use model::types::DataType;
 use schema::{Column, ColumnKind, LIST_COLUMN, Table, TotalFunction, TotalKind};

@@ -1,5 +1,5 @@
 //! Threads and the time they wait for: the only place below the server that starts a thread, sleeps or reads a
-//! steady clock, so that whoever looks for what is not repeatable looks here.
+//! steady clock, so that everything that is not repeatable is found here.
 
 use std::io;
 use std::ops::Add;

@@ -1,4 +1,4 @@
-//! What the server is told: addresses, limits, security. Only the binary reads flags and files.
+//! The server's settings: addresses, limits, security. Only the binary reads flags and files.
 
 pub use cluster::{Contact, ContactError, Login, parse_contacts};
 use std::net::{IpAddr, SocketAddr};
@@ -23,7 +23,7 @@ pub struct Config {
     /// `None`: nothing is recorded.
     pub audit: Option<crate::audit::Settings>,
     /// Where findings are sent.
-    pub alerts: Option<crate::alerts::Target>,
+    pub alerts: Option<crate::post::Target>,
     /// How often indexes, views and projections are compared with their tables; `None`: when somebody asks.
     pub check_copies_every: Option<Duration>,
     /// From how many bytes on a partition is too large where its table says nothing: its writers are warned; `None`: never.

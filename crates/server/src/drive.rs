@@ -1,4 +1,4 @@
-//! Listeners without sockets: bytes in, what is answered out. For the fuzz targets (`fuzz/`); no part of the server's API.
+//! Listeners without sockets: bytes in, answers out. For the fuzz targets (`fuzz/`); not part of the server's API.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 

@@ -21,6 +21,7 @@ mod http;
 mod memory;
 mod metrics;
 pub mod otlp;
+pub mod post;
 mod pressure;
 mod pulse;
 mod seldom;

@@ -1,5 +1,6 @@
 //! What one shard of the server owns: the dialect on its store, its statements, its counters.
 
+use crate::accept::Inside;
 use crate::alerts::Alerts;
 use crate::audit::Audit;
 use crate::auth::Pool;
@@ -14,8 +15,8 @@ use database::traffic::Traffic;
 use engine::{EmbeddedStore, Engine};
 use rt::Budget;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
 
 /// Shared by all shards.
 pub struct Shared {
@@ -42,6 +43,8 @@ pub struct Shared {
     pub exemplars: Exemplars,
     /// Threads for hashing and checking passwords.
     pub passwords: Pool,
+    /// Connections of the server to itself; there once the shards are.
+    pub inside: OnceLock<Inside<Shard>>,
     pub engine: Engine,
 }
 

@@ -1,6 +1,6 @@
 //! Starting and stopping: engine, shard threads, listeners.
 
-use crate::accept::{self, Arrival, Listener, Places, PlacesMax, Spread};
+use crate::accept::{self, Arrival, Inside, Listener, Places, PlacesMax, Spread};
 use crate::audit::Audit;
 use crate::config::{Config, Durability, Dynamo};
 use crate::cql as cql_listener;
@@ -75,6 +75,7 @@ struct Listeners {
 struct Accepting {
     listeners: Vec<Listener<Shard>>,
     shards: Vec<mpsc::UnboundedSender<Arrival<Shard>>>,
+    places: Places,
 }
 
 impl Server {
@@ -99,7 +100,9 @@ impl Server {
         let threads = start_shards(&shared, clock, &stage, listeners, certificates.clone())?;
         let mut side_threads = start_control(&shared, &stage)?;
         side_threads.extend(audit_thread);
-        side_threads.extend(http.map(|socket| start_http(socket, &shared, &stage)).transpose()?);
+        side_threads.extend(
+            http.map(|socket| start_http(socket, &shared, certificates.clone(), &stage)).transpose()?,
+        );
         let config = &shared.config;
         let mut listeners = vec![("cql", config.cql)];
         listeners.extend(config.shard_aware.map(|address| ("cql-shard-aware", address)));
@@ -197,6 +200,7 @@ fn open(
         refused_connections: Default::default(),
         catalogue: Arc::new(catalogue),
         passwords: auth::Pool::start().map_err(|e| StartError(format!("threads: {e}")))?,
+        inside: Default::default(),
         engine,
         config,
     };
@@ -217,8 +221,13 @@ fn start_shards(
         (0..shared.config.shards).map(|_| mpsc::unbounded_channel::<Arrival<Shard>>()).unzip();
     let mut intakes: Vec<_> =
         receivers.into_iter().map(|arrivals| Some(Intake { arrivals, accepting: None })).collect();
+    let limits = &shared.config.limits;
+    let per_address = limits.connections_per_address_max;
+    let places = Places::new(PlacesMax { all: limits.connections_max, per_address });
+    // Nobody else sets it.
+    let _ = shared.inside.set(Inside::new(senders.clone(), places.clone(), cql_listener::serve));
     if let Some(Some(first)) = intakes.first_mut() {
-        first.accepting = Some(Accepting { listeners, shards: senders });
+        first.accepting = Some(Accepting { listeners, shards: senders, places });
     }
     let intakes = Arc::new(Mutex::new(intakes));
     let (ready, started) = std::sync::mpsc::channel();
@@ -251,15 +260,16 @@ fn start_shards(
     Ok(threads)
 }
 
-/// Serves metrics on its own thread, so that they can be read while shards are busy.
+/// Serves metrics and the console on their own thread, so that they can be read while shards are busy.
 fn start_http(
     socket: TcpListener,
     shared: &Arc<Shared>,
+    certificates: Option<Certificates>,
     stage: &Arc<watch::Sender<Stage>>,
 ) -> Result<JoinHandle<()>, StartError> {
     let (shared, stopping) = (shared.clone(), stopping(stage));
     let thread = std::thread::Builder::new().name("http".into());
-    let spawned = thread.spawn(move || http::serve(socket, shared, stopping));
+    let spawned = thread.spawn(move || http::serve(socket, shared, certificates, stopping));
     spawned.map_err(|e| StartError(format!("threads: {e}")))
 }
 
@@ -364,15 +374,12 @@ async fn run_shard(
         tokio::task::spawn_local(crate::dynamo::keep_swept(shard.clone()));
         tokio::task::spawn_local(crate::dynamo::keep_keys(shard.clone()));
     }
-    if let Some(Accepting { listeners, shards }) = intake.accepting {
+    if let Some(Accepting { listeners, shards, places }) = intake.accepting {
         let engine = shard.shared.engine.clone();
         tokio::task::spawn_local(async move {
             tokio::time::sleep(WARM_UP_AFTER).await;
             engine.warm_up();
         });
-        let limits = &shard.shared.config.limits;
-        let per_address = limits.connections_per_address_max;
-        let places = Places::new(PlacesMax { all: limits.connections_max, per_address });
         for listener in listeners {
             let (shards, places) = (shards.clone(), places.clone());
             let accepting = accept::accept_forever(listener, shards, places, Refusals(shard.shared.clone()));

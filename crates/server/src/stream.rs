@@ -1,15 +1,16 @@
-//! A client's byte stream, with or without TLS.
+//! A client's byte stream: TCP with or without TLS, or a pair of sockets within the process.
 
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::server::TlsStream;
 
 pub enum Stream {
     Plain(TcpStream),
     Tls(Box<TlsStream<TcpStream>>),
+    Inside(UnixStream),
 }
 
 impl Stream {
@@ -29,6 +30,7 @@ impl AsyncRead for Stream {
         match self.get_mut() {
             Stream::Plain(stream) => Pin::new(stream).poll_read(cx, buf),
             Stream::Tls(stream) => Pin::new(stream).poll_read(cx, buf),
+            Stream::Inside(stream) => Pin::new(stream).poll_read(cx, buf),
         }
     }
 }
@@ -38,6 +40,7 @@ impl AsyncWrite for Stream {
         match self.get_mut() {
             Stream::Plain(stream) => Pin::new(stream).poll_write(cx, buf),
             Stream::Tls(stream) => Pin::new(stream).poll_write(cx, buf),
+            Stream::Inside(stream) => Pin::new(stream).poll_write(cx, buf),
         }
     }
 
@@ -49,6 +52,7 @@ impl AsyncWrite for Stream {
         match self.get_mut() {
             Stream::Plain(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
             Stream::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
+            Stream::Inside(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
         }
     }
 
@@ -56,6 +60,7 @@ impl AsyncWrite for Stream {
         match self {
             Stream::Plain(stream) => stream.is_write_vectored(),
             Stream::Tls(stream) => stream.is_write_vectored(),
+            Stream::Inside(stream) => stream.is_write_vectored(),
         }
     }
 
@@ -63,6 +68,7 @@ impl AsyncWrite for Stream {
         match self.get_mut() {
             Stream::Plain(stream) => Pin::new(stream).poll_flush(cx),
             Stream::Tls(stream) => Pin::new(stream).poll_flush(cx),
+            Stream::Inside(stream) => Pin::new(stream).poll_flush(cx),
         }
     }
 
@@ -70,6 +76,7 @@ impl AsyncWrite for Stream {
         match self.get_mut() {
             Stream::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
             Stream::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
+            Stream::Inside(stream) => Pin::new(stream).poll_shutdown(cx),
         }
     }
 }

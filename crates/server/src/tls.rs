@@ -12,7 +12,7 @@ use rustls::server::danger::ClientCertVerifier;
 use std::io;
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio_rustls::TlsAcceptor;
@@ -73,6 +73,35 @@ pub fn towards_cluster(tls: &ClusterTls) -> Result<ClientConfig, String> {
     builder
         .with_client_auth_cert(certificates(cert)?, private_key(key)?)
         .map_err(|e| format!("certificate and key do not fit: {e}"))
+}
+
+/// Where systems keep the authorities that they trust; `SSL_CERT_FILE` names another file.
+const SYSTEM_AUTHORITIES: [&str; 4] = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+];
+
+/// How the server greets others that it was told to send something to: their certificates must be signed by an authority that this
+/// machine trusts, and name the host.
+pub fn towards_others() -> Result<ClientConfig, String> {
+    let named = std::env::var_os("SSL_CERT_FILE").map(PathBuf::from);
+    let mut known = SYSTEM_AUTHORITIES.iter().map(PathBuf::from);
+    let file = named.or_else(|| known.find(|file| file.exists())).ok_or(
+        "this machine has no file of authorities (install ca-certificates, or name one with SSL_CERT_FILE)",
+    )?;
+    let mut authorities = RootCertStore::empty();
+    // Such files may hold authorities of kinds that are no use here; the others are.
+    let (taken, _) = authorities.add_parsable_certificates(certificates(&file)?);
+    if taken == 0 {
+        return Err(format!("{}: holds no authority that can be used", file.display()));
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|e| e.to_string())?;
+    Ok(builder.with_root_certificates(authorities).with_no_client_auth())
 }
 
 /// A blocking connection over TLS, for commands: the server's certificate must be signed by one of the authorities and name the host.

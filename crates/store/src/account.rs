@@ -1,7 +1,7 @@
 //! What the reads of a statement really did, counted by the stores that served them.
 //!
 //! A read may carry an account; every shard that serves a part of it adds to the same one, so it is shared and atomic. Nothing
-//! is decided by it: EXPLAIN ANALYZE shows it, and access patterns are held against it.
+//! is decided by it: EXPLAIN ANALYZE shows it, and access patterns are compared with it.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -13,9 +13,9 @@ pub struct IndexWork {
     pub entries: u64,
     /// Parts of the table that it was tried for.
     pub windows: u64,
-    /// Those that it led through.
+    /// Parts that it led through.
     pub chosen: u64,
-    /// Those of which it had so many entries that all rows were read instead.
+    /// Parts where it had too many entries, so that all rows were read instead.
     pub given_up: u64,
 }
 
@@ -83,7 +83,7 @@ impl Work {
 }
 
 impl Account {
-    /// One that is told how long reads took as well, which costs two looks at the clock for each.
+    /// One that also measures how long reads took, which costs two looks at the clock for each.
     pub fn timed() -> Account {
         Account { is_timed: true, ..Account::default() }
     }

@@ -1,6 +1,6 @@
 //! The record of buckets: which time buckets each entity of a bucketed table has.
 //!
-//! A bucketed table has the bucket in its partition key, behind the columns that name the entity. The record is a table of its
+//! A bucketed table has the bucket in its partition key, after the columns that name the entity. The record is a table of its
 //! own: its partition is the entity, its rows are the starts of the buckets. An entry joins the commit of the first row of its
 //! bucket, so a row is never in a bucket that is not recorded. An entry may lead to a bucket that has become empty: readers
 //! find nothing there.

@@ -1,5 +1,5 @@
-//! What a store can do beyond the contract. Each capability has a name; a store may lack it, and who asks for it then takes the general
-//! way, or is refused in words.
+//! What a store can do beyond the contract. Each capability has a name. If a store lacks it, the caller takes the general
+//! way, or the request is refused with the reason.
 
 use crate::commit::{CasOutcome, Commit, ConditionalCommit};
 use crate::error::StoreError;

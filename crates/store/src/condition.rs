@@ -62,7 +62,7 @@ impl Tree {
         }
     }
 
-    /// All parts are looked at, so that one that cannot be decided is told however the others turn out.
+    /// All parts are evaluated, so that an undecidable one is reported whatever the others say.
     fn holds(&self, rows: Rows<'_>, now_seconds: u32, depth: usize) -> Result<bool, StoreError> {
         let deeper = depth.checked_sub(1).ok_or(Refused::ConditionTooDeep { most: TREE_DEPTH_MAX })?;
         match self {

@@ -1,7 +1,7 @@
 //! Constraints that need the row as it will be: a value that must be there, a number that is added to.
 //!
-//! They travel as deferred operations that write nothing, so the partition is locked while they are looked at, and every store
-//! judges them with this code. What a statement writes itself is judged before, without reading anything.
+//! They travel as deferred operations that write nothing, so the partition is locked while they are checked, and every store
+//! checks them with this code. Values that the statement itself writes are checked earlier, without reading anything.
 
 use crate::condition::RowPosition;
 use crate::deferred::{Deferred, DeferredOp};

@@ -24,7 +24,7 @@ pub struct Deferred {
     pub timestamp: Timestamp,
     /// Zero: what is written does not expire.
     pub ttl: u32,
-    /// Which statement of its batch the operation belongs to: errors are told in this order, and only counters see what
+    /// Which statement of its batch the operation belongs to: errors are reported in this order, and only counters see what
     /// the other statements of their batch make of a row.
     pub statement: u32,
     pub op: DeferredOp,

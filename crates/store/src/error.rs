@@ -14,7 +14,7 @@ pub enum StoreError {
     TooManyTombstones { scanned: u64, limit: u64 },
     /// The partition has reached its limit and takes no more data; nothing was done.
     PartitionFull(Box<FullPartition>),
-    /// The store no longer accepts writes (failed write or fsync, full disk); reads go on.
+    /// The store no longer accepts writes (failed write or fsync, full disk); reads continue.
     ReadOnly { reason: String },
     /// Stored bytes are damaged.
     Corrupt { file: String, offset: u64, what: String },

@@ -1,4 +1,4 @@
-//! Whether values compare as wanted: the one evaluator behind filters of reads, conditions of commits and views.
+//! Compares values: the one evaluator behind filters of reads, conditions of commits and views.
 
 use crate::assemble::contains;
 use model::comparison::Comparison;

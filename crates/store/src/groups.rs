@@ -2,14 +2,14 @@
 //!
 //! Such a projection has two tables. Its *members* are rows of views of the base, under the key of the group they belong to; its
 //! *totals* are one row per group, in a partition with the same key. A commit that changes members reads them as they are
-//! and as they will be, under the lock of the members' partition, and writes the totals that follow: the counts and sums that there
-//! are, moved by the difference, and the first or last member of a list that is sorted by the value for `min` and `max`.
+//! and as they will be, under the lock of the members' partition, and writes the new totals: the old counts and sums
+//! moved by the difference, and for `min` and `max` the first or last member of a list that is sorted by the value.
 //!
 //! Members are in lists. List 0 has every row of the group, under the key of the base, with the values that are added up. The other
 //! lists have the rows where one column is set, sorted by that column.
 //!
 //! Guarantees: totals are in the commit of the members, and members in that of their base, so all three agree at every moment.
-//! Writing a member again changes nothing. Members that expire are refused: nobody writes when time passes, so totals could not follow.
+//! Writing a member again changes nothing. Members that expire are refused: nothing is written when time passes, so totals could not follow.
 
 use crate::error::StoreError;
 use crate::mutation::Mutation;
@@ -109,7 +109,7 @@ impl GroupsConfig {
         for (rows, others, is_after) in [(before, after, false), (after, before, true)] {
             for (member, row) in rows {
                 let Some((group, list)) = self.group_of(member) else { continue };
-                // What only its timestamp tells from what was there is no change.
+                // If only the timestamp differs from before, nothing has changed.
                 if list != ALL_MEMBERS || others.get(member).is_some_and(|other| same_values(*other, *row)) {
                     continue;
                 }
@@ -263,7 +263,7 @@ fn as_decimal(data_type: &DataType, wire: &[u8]) -> Option<Decimal> {
 
 fn as_wire(data_type: &DataType, sum: &Decimal) -> Result<Vec<u8>, StoreError> {
     match data_type {
-        // Which zeros a sum ends with depends on what was ever added to it; the number does not.
+        // The trailing zeros of a sum depend on everything that was ever added; its value does not.
         DataType::Decimal => Ok(sum.strip_trailing_zeros().to_wire()),
         DataType::VarInt => Ok(NumberValue::VarInt(sum.to_integer().map_err(unsummable)?).to_wire()),
         _ => Ok(sum.to_i64_wrapping().to_be_bytes().to_vec()),

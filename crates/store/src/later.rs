@@ -1,10 +1,10 @@
-//! Copies that follow their table later: what a writer leaves behind for them, and what is made of it.
+//! Copies that follow their table later: what a writer leaves for them, and what becomes of it.
 //!
 //! A commit to the table adds one *pending* entry per partition, in its own record: which rows it touched, and when. A consumer takes entries,
-//! reads these rows as they are by then, and brings the copy to what its definition makes of them. Where the copy has the rows of a row
-//! of the table is stored beside it, in its *places*, so that no writer has to look at what was there before.
+//! reads these rows as they are by then, and brings the copy to what its definition makes of them. Another table, its *places*, says which rows of the copy belong to a
+//! row of the table, so that no writer has to look at what was there before.
 //!
-//! Guarantees: whoever applies an entry twice, or late, makes the same copy: what is written follows from the table as it is. The copy's rows, the
+//! Guarantees: applying an entry twice, or late, makes the same copy, because what is written follows from the table as it is. The copy's rows, the
 //! places and the removal of the entries are one commit, so an entry that is gone was applied, and one that is there was not.
 //!
 //! Pending entries and places have the partition key of the table's row, so all three are of one shard, whatever the number of shards.

@@ -67,7 +67,7 @@ pub struct TableConfig {
     pub compaction: Compaction,
     /// Cassandra's `gc_grace_seconds`; an upper bound on how long tombstones are kept.
     pub gc_grace_seconds: u32,
-    /// Kept in step with every commit. Not stored by the engine: whoever opens it says it again, before the first commit.
+    /// Kept in step with every commit. Not stored by the engine: the caller that opens it gives it again, before the first commit.
     pub indexes: Vec<IndexConfig>,
     /// Kept in step like indexes, and said again like them.
     pub views: Vec<ViewConfig>,
@@ -83,7 +83,7 @@ pub struct TableConfig {
     pub groups: Option<Arc<GroupsConfig>>,
     /// Copies that follow it later: commits leave word for them. Said again like indexes.
     pub later: Vec<Arc<LaterConfig>>,
-    /// It holds what is still to be done for a copy; said again like indexes.
+    /// It holds what is still to be done for a copy; given again like indexes.
     pub pending: Option<Arc<LaterConfig>>,
 }
 
@@ -225,7 +225,7 @@ pub trait Store: 'static {
         None
     }
 
-    /// From where on a bucket goes on in finer ones, if it has spilled: see [`spill`].
+    /// The point from which a bucket continues in finer ones, if it has spilled: see [`spill`].
     fn point(&self, _table: TableId, _key: &model::key::PartitionKey) -> Option<i64> {
         None
     }
@@ -257,7 +257,7 @@ pub trait Store: 'static {
         std::future::ready(Err(StoreError::from(Refused::NoTransactions).into()))
     }
 
-    /// How far the copy is behind whose pending entries this table holds; `None`: nobody knows of it.
+    /// How far the copy is behind whose pending entries this table holds; `None`: it is not known.
     fn lag(&self, _pending: TableId) -> Option<Lag> {
         None
     }

@@ -1,7 +1,7 @@
 //! The next generation of a table: the same rows in other partitions, kept in step with every commit.
 //!
-//! When the buckets of a table change, its rows get other partition keys. Until all of them are there, the store writes every row
-//! that a commit touches a second time, where the new plan has it, in the same commit and under the lock of its partition.
+//! When the buckets of a table change, its rows get other partition keys. Until all rows are copied, the store writes every row
+//! that a commit touches a second time, where the new plan puts it, in the same commit and under the lock of its partition.
 //!
 //! Guarantees: a row that was touched is in the mirror with the cells, timestamps and times to live that it has in its table.
 //! Touching a row without changing it ([`Mutation::touch`]) copies it. Images merge, so the order and the number of copies do not matter.
@@ -167,7 +167,7 @@ fn deletions_of(row: RowView<'_>) -> Option<Vec<u8>> {
     Some(writer.view().to_payload())
 }
 
-/// Whether a mutation deletes more than the rows it names: then the rows that are there must be looked at.
+/// Whether a mutation deletes more than the rows it names: then the existing rows must be looked at.
 pub fn deletes_ranges(mutation: &Mutation) -> bool {
     mutation
         .entries()

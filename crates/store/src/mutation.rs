@@ -48,7 +48,7 @@ impl Mutation {
         self.entries.is_empty() && self.deferred.is_empty() && self.touched.is_none()
     }
 
-    /// Has the rows in the slice copied into the table's mirror, see [`crate::mirror`]; with an earlier slice also what is between.
+    /// Makes the store copy the rows of the slice into the table's mirror, see [`crate::mirror`]; with an earlier slice, also the rows between.
     pub fn touch(&mut self, rows: Slice) {
         self.touched = Some(Box::new(match self.touched.take() {
             None => rows,

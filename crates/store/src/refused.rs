@@ -1,4 +1,4 @@
-//! What a store does not do, whoever asks: the facts of a refusal, without a word for any client.
+//! Why a store refuses something: the facts, without words for any client.
 
 use crate::StoreError;
 use model::constraint::Unsatisfied;
@@ -62,7 +62,7 @@ pub enum Refused {
     NoBucket,
     /// The store cannot keep the next generation of a table in step with it.
     NoMirrors,
-    /// Who was to decide about rows could not; `why` in its own words.
+    /// The caller's decision about rows failed; `why` is in the caller's own words.
     Undecided {
         why: String,
     },

@@ -1,7 +1,7 @@
-//! Spilling: a bucket that has grown too large goes on in finer buckets from a point on (ADR 20).
+//! Spilling: a bucket that has grown too large continues in finer buckets from a point on (ADR 20).
 //!
-//! The point lies behind every row that the bucket has when it is set, and never changes. So the home of a row follows from the
-//! point and its clustering key. Whoever writes names the bucket that the plan says; the store gives the rows behind the point
+//! When the point is set, it is after every row of the bucket, and it never changes. So the home of a row follows from the
+//! point and its clustering key. Writers name the bucket that the plan says; the store moves the rows after the point
 //! to the finer buckets. Points are rows of a table of their own, each in a partition with the key of its bucket, so that the shard that owns
 //! the bucket owns its point.
 
@@ -87,7 +87,7 @@ fn at(position: &RowPosition, home: &impl Fn(&[u8]) -> Option<PartitionKey>) -> 
     }
 }
 
-/// The rows of a mutation by their homes. Deletions of ranges stay where they are: whoever deletes ranges names every bucket.
+/// The rows of a mutation by their homes. Deletions of ranges stay where they are, because a range deletion names every bucket.
 pub fn divide(mutation: Mutation, home: &impl Fn(&[u8]) -> Option<PartitionKey>) -> Vec<Mutation> {
     fn part(parts: &mut Vec<Mutation>, table: TableId, key: PartitionKey) -> &mut Mutation {
         let place = parts.iter().position(|part| part.key == key).unwrap_or_else(|| {
@@ -198,7 +198,7 @@ impl Division {
 }
 
 impl TableConfig {
-    /// Whether its partitions are looked at when they grow.
+    /// Whether its partitions are checked when they grow.
     pub fn is_watched(&self) -> bool {
         self.limit.is_some() || self.spill.is_some()
     }

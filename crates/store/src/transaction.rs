@@ -1,14 +1,14 @@
-//! Transactions that read before they write: which rows they need, and what they make of them.
+//! Transactions that read before they write: which rows they need, and what they decide.
 //!
 //! A dialect whose every write depends on what is there (DynamoDB's conditions, updates, indexes and streams) gives the store
-//! the rows that it must see and a [`Decide`]; the store locks the rows, reads them, lets it decide, and commits what it
-//! decided as one record. A decision is a pure function of the rows, the ballot and its own content, so that a store of several
+//! the rows that it must see and a [`Decide`]. The store locks the rows, reads them, lets it decide, and commits the
+//! decision as one record. A decision is a pure function of the rows, the ballot and its own content, so that a store of several
 //! nodes can run it anywhere and write "if the rows are still those that were read".
 //!
 //! Rows are locked one by one, not whole partitions: a transaction excludes transactions on the same rows, nothing else. Tables
-//! written by transactions are not to be written by conditional commits as well. Mutations may go to rows that were not wanted, of
-//! any table; what keeps two transactions from writing such a row at once is that both want one row that it follows (an entry of an
-//! index follows its item).
+//! written by transactions are not to be written by conditional commits as well. Mutations may go to other rows, of
+//! any table. Two transactions cannot write such a row at once, because both want the row that it follows (an index entry
+//! follows its item).
 
 use crate::TableId;
 use crate::error::StoreError;
@@ -46,7 +46,7 @@ pub struct Moment {
 
 /// A pure function from current rows to mutations.
 pub trait Decide: Send + 'static {
-    /// What the caller is told, once the mutations are durable.
+    /// What the caller gets, once the mutations are durable.
     type Outcome: Send + 'static;
 
     /// The rows come in the order in which they were wanted; `None`: not there. Without mutations nothing is committed.

@@ -1,12 +1,12 @@
-//! Materialized views as data: the row of a view that a row of its base table makes.
+//! Materialized views as data: from a row of the base table to its row in the view.
 //!
-//! A view is a table whose key is made of its base's key and other columns (in CQL's views at most one). Its store keeps it: under the lock of the
-//! base partition, the rows that a commit touches are looked at as they are and as they will be, and the view's rows follow in
-//! the same commit. So a view never needs to be compared with its base, and nobody who reads it looks behind it.
+//! A view is a table whose key is made of its base's key and other columns (in CQL's views at most one). The store keeps it in step: under the lock of the
+//! base partition it looks at the rows that a commit touches as they are and as they will be, and the view's rows follow in
+//! the same commit. So readers of a view need not look at its base.
 //!
-//! Guarantees: at every moment the live rows of a view are those that its definition makes of the live rows of its base, also
-//! when cells expire: what a view's row is made of tells how long it lives. Rows of views have timestamps of their own, in the
-//! order of commits, because those of the base cannot tell which of two rows of a view came later.
+//! Guarantees: at every moment the live rows of a view are those that its definition makes of the live rows of its base, even
+//! when cells expire: the cells of a view's row say how long it lives. Rows of views have timestamps of their own, in the
+//! order of commits, because timestamps of the base cannot say which of two rows of a view came later.
 
 use crate::TableId;
 use crate::evaluate;
@@ -27,7 +27,7 @@ mod tests;
 /// Older than any commit: the timestamp of rows that were there before the view.
 pub const BUILD_TIMESTAMP: Timestamp = 1;
 
-/// Rows are looked at as if nothing had expired yet: what a view's row is made of is not a matter of the clock, only how long
+/// Rows are looked at as if nothing had expired yet: the contents of a view's row do not depend on the clock, only how long
 /// it lives.
 pub const NOTHING_EXPIRED: u32 = 0;
 

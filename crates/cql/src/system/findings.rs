@@ -1,4 +1,4 @@
-//! Findings at run time: the review's questions, asked of what was seen instead of what was declared.
+//! Findings at run time: the review's questions, asked about observed traffic instead of declared numbers.
 //!
 //! Each rule looks at numbers that are counted anyway and says one sentence, what to do, and how sure it is. The caller remembers
 //! since when a finding holds; nothing is remembered here.

@@ -1,4 +1,4 @@
-//! Declared access patterns held against traffic and stored data: each declared number beside the one that was seen.
+//! Compares declared access patterns with traffic and stored data: each declared number beside the observed one.
 
 use crate::declared::pattern_shape;
 use crate::describe::pattern_text;

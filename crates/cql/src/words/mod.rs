@@ -1,4 +1,4 @@
-//! CQL's words: what a client of this dialect is told when something is refused, and under which class of the protocol.
+//! CQL's words: the text that a client of this dialect gets when something is refused, and the protocol's error class.
 //!
 //! Layers below know kinds and facts ([`query::fault`]); here is the one place that makes Cassandra's sentences of them, a file for
 //! each topic. No match has a wildcard arm: a new fact does not compile until it has words. What the dialect refuses itself, while

@@ -2,7 +2,7 @@
 //!
 //! Copying is touching: the store writes every row that a commit touches into the next generation, so a page of the job is a
 //! commit that changes nothing. Afterwards both generations are compared row by row. Rows may be written meanwhile, so a difference
-//! counts only if it is still there when the row was copied again.
+//! counts only if it is still there after the row was copied again.
 
 use super::{Page, SCAN_ENTRIES};
 use crate::jobs::{Job, Turn};
@@ -100,7 +100,7 @@ pub(super) async fn verify<S: Store>(
     Ok(Turn::GoOn)
 }
 
-/// Two generations, one of which is gone through.
+/// Two generations; the rows of one are visited.
 struct Pair<'s, S: Store> {
     store: &'s S,
     base: TableId,
@@ -121,7 +121,7 @@ impl<S: Store> Pair<'_, S> {
         let planned = homes.home(key, clustering).ok_or_else(|| differs(key))?;
         let mut row = Some(row.to_payload());
         for look in 0..LOOKS {
-            // The table goes on spilling meanwhile.
+            // The table continues to spill meanwhile.
             let home = self.store.finer(self.to, &planned, clustering).unwrap_or_else(|| planned.clone());
             let other = one(self.store, self.to, &home, clustering).await?;
             if seen(row.as_deref()) == seen(other.as_deref()) {

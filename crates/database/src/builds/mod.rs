@@ -1,18 +1,18 @@
-//! Fills a new index or materialized view with the rows that were in its table before it.
+//! Fills a new index or materialized view with the rows that its table already had.
 //!
 //! The statement that creates an index publishes it unbuilt: from then on the store keeps it in step with every commit, and
-//! reads leave it alone. Then the table is read in pages and the entries of its rows are committed, and at last the catalogue
-//! says that the index is built. Entries carry the timestamps of their cells, so it does not matter that the table is written
-//! to meanwhile, nor that a row is read twice. The catalogue is not locked while rows are copied into an index;
+//! reads do not use it. Then the table is read in pages, the entries of its rows are committed, and finally the catalogue
+//! says that the index is built. Entries carry the timestamps of their cells, so it does not matter if the table is written
+//! to meanwhile or a row is read twice. The catalogue is not locked while rows are copied into an index;
 //! for a view it is held page by page.
 //!
-//! A build is a job ([`crate::jobs`]): it can be watched, slowed down, paused and cancelled, and how far it got is stored in the commit
+//! A build is a job ([`crate::jobs`]): it can be watched, slowed down, paused and cancelled, and its progress is stored in the commit
 //! of the page it describes.
 //!
 //! Guarantees: an index that is called built leads to every row. A build that ends early (the client has gone, the store has
-//! refused, somebody has paused it) is left to [`resume_builds`] together with how far it got; one that a crash ended goes on
-//! from its checkpoint after the next start. An index, view or table that is dropped ends its build without an error. Rows of a view are written older than any
-//! commit, so whatever a commit has done to them meanwhile stays. Does not decide when to try again.
+//! refused, somebody has paused it) is left to [`resume_builds`] with its progress; one that a crash ended continues
+//! from its checkpoint after the next start. Dropping the index, view or table ends the build without an error. Rows of a view are written
+//! with timestamps older than any commit's, so whatever a commit does to them meanwhile stays. Does not decide when to try again.
 
 mod generation;
 mod keep;
@@ -85,7 +85,7 @@ impl Build {
         Some(shared.jobs().of_build(self.id, limits, || subject))
     }
 
-    /// What people are told of it, while it is there.
+    /// What people can see of it while it runs.
     fn subject(&self, catalogue: &Catalogue) -> Option<Subject> {
         let table = catalogue.table(&self.keyspace, &self.table)?;
         let index = table.indexes.iter().find(|index| index.id == self.id);
@@ -116,7 +116,7 @@ impl Build {
         if let Some(later) = view.later() {
             return Some((table, Target::Later { pending: TableId(later.pending) }));
         }
-        // The same was asked when the store was told of the view, and it could be answered.
+        // The same was computed when the store got the view, and it worked.
         Some((table, Target::View(view::configs_of(table, view).ok()?)))
     }
 }
@@ -186,7 +186,7 @@ pub fn leave(build: Build, shared: &SharedCatalogue) -> Option<u64> {
     Some(job.id)
 }
 
-/// Builds that nobody works on.
+/// Builds that no task works on.
 #[derive(Default)]
 pub(crate) struct LeftBuilds {
     builds: Mutex<Vec<Build>>,
@@ -215,7 +215,7 @@ impl LeftBuilds {
         self.more.notify_one();
     }
 
-    /// One that may go on.
+    /// One that may continue.
     fn take(&self, may_go_on: impl Fn(&Build) -> bool) -> Option<Build> {
         let mut builds = self.builds.lock().unwrap_or_else(PoisonError::into_inner);
         let found = builds.iter().rposition(may_go_on)?;
@@ -228,7 +228,7 @@ impl LeftBuilds {
     }
 }
 
-/// A build that somebody works on; what is not finished when it is dropped is left to others.
+/// A build that a task works on; if it is dropped unfinished, the build is left to others.
 struct Underway<'s> {
     left: &'s LeftBuilds,
     build: Option<Build>,
@@ -264,7 +264,7 @@ pub enum Ended {
     Paused(u64),
 }
 
-/// Does to a build what somebody wants. What survives a restart is stored first.
+/// Carries out an order on a build. An order that survives a restart is stored first.
 pub async fn order<S: Store>(
     id: u64,
     order: Order,
@@ -319,7 +319,7 @@ fn seconds(now_micros: i64) -> u32 {
     u32::try_from(now_micros / 1_000_000).unwrap_or_default()
 }
 
-/// How many builds nobody works on.
+/// The number of builds that no task works on.
 pub fn builds_left(shared: &SharedCatalogue) -> usize {
     shared.left_builds().builds.lock().unwrap_or_else(PoisonError::into_inner).len()
 }
@@ -385,7 +385,7 @@ pub async fn run<S: Store>(
     outcome.map(|_| Ended::Built)
 }
 
-/// Says that nobody works on a job any more when its run is over, also when it is dropped.
+/// Says that no task works on a job any more when its run is over, even if the run is dropped.
 struct Running<'j>(&'j Job);
 
 impl Drop for Running<'_> {
@@ -459,7 +459,7 @@ async fn fill<S: Store>(
                     let saved = Saved { after: Some(next.clone()), rows: so_far.rows + rows, ..so_far };
                     checkpoints.save(job.id, &saved, job.next_stamp())
                 }
-                // Before it is called built: whoever crashes in between begins anew, which does no harm.
+                // Before it is called built: after a crash in between the build starts again, which does no harm.
                 None => checkpoints.remove(job.id, job.next_stamp()),
             };
             // With the last entries of the page: when it is stored, all of them are.

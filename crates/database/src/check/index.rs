@@ -1,5 +1,5 @@
-//! Indexes: every value of the table has its entry. An entry too many is no error of an index, but it costs readers a look;
-//! such leftovers are counted as extra, and a repair removes them.
+//! Indexes: every value of the table has its entry. An extra entry is no error, but it costs readers a look;
+//! such leftovers are counted, and a repair removes them.
 
 use super::rows;
 use super::{Check, Drift, LOOKS_MAX};

@@ -1,7 +1,7 @@
-//! Checks that nobody has to ask for: every copy is compared with its definition now and then.
+//! Checks that the server makes by itself: every copy is compared with its definition now and then.
 //!
-//! When a copy was last checked, and what was found, is stored beside the checkpoints of jobs, so that a restart neither forgets
-//! it nor checks everything anew. A copy that was never checked is due one interval after it was first seen.
+//! The time and outcome of a copy's last check are stored beside the checkpoints of jobs, so that a restart neither forgets
+//! them nor checks everything again. A copy that was never checked is due one interval after it was first seen.
 
 use super::{Report, run};
 use crate::catalogue::SharedCatalogue;
@@ -16,10 +16,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::{Commit, Store, StoreError};
 
-/// How often somebody looks whether a check is due.
+/// How often to look whether a check is due.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
 
-/// Rows that a scheduled check looks at per second: little enough that nobody notices. ALTER JOB changes it while it runs.
+/// Rows that a scheduled check reads per second: few enough that nobody notices. ALTER JOB changes it while it runs.
 const ROWS_PER_SECOND: u32 = 20_000;
 
 /// Checks every copy once in each interval. To be spawned once; ends with the store.

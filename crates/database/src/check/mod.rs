@@ -1,13 +1,13 @@
 //! Compares a copy (an index or a view) with its definition applied to its table, and mends what differs.
 //!
-//! Both are read page by page while others write. So what seems to differ is only a suspicion: the rows concerned are looked at
+//! Both are read page by page while others write. So a difference is at first only a suspicion: these rows are read
 //! again together before anything is counted. A view and its table are read at one moment, under the lock that every write to the
-//! table takes; an entry of an index is looked at between two looks at its row.
+//! table takes; an index entry is read between two reads of its row.
 //!
-//! Guarantees: what is reported differs, and did so at one moment. Rows that are written while the check runs are in step by the
-//! same rule as all others, so they need not be checked. On the embedded engine nothing may ever be found.
+//! Guarantees: a reported difference really existed at one moment. Rows that are written while the check runs are in step by the
+//! same rule as all others, so they need not be checked. On the embedded engine a check must never find anything.
 //!
-//! Does not use the code that keeps copies in step while writing, only the rules of what a row makes.
+//! Does not use the code that keeps copies in step while writing, only the rules of what the copy has for a row.
 
 mod index;
 mod keep;
@@ -29,7 +29,7 @@ use store::Store;
 /// Rows that are named in a report.
 const EXAMPLES_MAX: usize = 10;
 
-/// Others may change a suspicious row again and again; then it is somebody else's to judge, because it was in step each time.
+/// Others may change a suspicious row again and again; then it is left alone, because it was in step each time.
 const LOOKS_MAX: usize = 8;
 
 /// What is wrong with a row of a copy.
@@ -46,7 +46,7 @@ pub enum Drift {
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// Rows of the table that were looked at.
+    /// Rows of the table that were checked.
     pub rows: u64,
     /// Rows of the copy.
     pub copies: u64,

@@ -1,7 +1,7 @@
 //! Totals: every group's row is what its members add up to. The members have been compared with their table before.
 //!
 //! Members are added up page by page while others write, so a difference is a suspicion. Then the group is added up again under the
-//! lock of its members, which every commit takes that changes them, and that is what counts.
+//! lock of its members, which every commit that changes them takes; that second sum counts.
 
 use super::rows::{self, seen};
 use super::view::{PROVISIONAL, copy};
@@ -121,7 +121,7 @@ async fn rows_without_members<S: Store>(check: &mut Check<'_, S>) -> Result<(), 
     }
 }
 
-/// Adds the group up while nobody can change it, and puts its row right if that is wanted.
+/// Adds the group up while nobody can change it, and repairs its row if that is wanted.
 async fn judge<S: Store>(check: &mut Check<'_, S>, tables: &Tables, group: Group) -> Result<(), QueryError> {
     let (store, repair) = (check.store, check.repair);
     let partitions = vec![(tables.members, group.key.clone()), (tables.groups.table, group.key.clone())];
@@ -163,7 +163,7 @@ async fn added_up<S: Store>(store: &S, tables: &Tables, group: &Group) -> Result
     }
 }
 
-/// The row that the members make, and what is shown of the one that is there.
+/// The row that the members make, and what a report shows of the stored one.
 async fn both<S: Store>(
     store: &S,
     tables: &Tables,

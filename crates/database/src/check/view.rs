@@ -64,7 +64,7 @@ pub(super) async fn run<S: Store>(check: &mut Check<'_, S>) -> Result<(), QueryE
         let (page, next) =
             rows::page(check.store, table, after, check.job.rows_max(), check.now_seconds).await?;
         for (place, row) in rows_of(&page) {
-            // Of totals the rows are the groups, which are looked at later.
+            // The rows of totals are the groups, which are checked later.
             check.report.copies += u64::from(pairs.groups.is_none());
             let Some(pair) = pairs.of_row(&place) else { continue };
             let Some(row) = RowView::from_payload(row) else { continue };
@@ -196,14 +196,14 @@ async fn judge<S: Store>(
     let Some((drift, wanted)) = found else { return Ok(()) };
     let mut is_mended = false;
     if check.repair && pair.view.later().is_some() && drift != Drift::Extra {
-        // As if the row had been written again; where it is in the copy is stored anew too.
+        // As if the row had been written again; where it is in the copy is stored again too.
         let mut touching = Mutation::new(TableId(pair.base.id), base.key.clone());
         touching.touch(Slice::one(&base.clustering));
         check.store.commit(Commit { mutations: vec![touching], now_seconds: check.now_seconds }).await?;
         is_mended = caught_up(check, pair, &base, &place).await?.is_none();
     } else if check.repair {
         let mut wanted = wanted;
-        // Somebody may write the row between the look and the repair: then it is looked at again.
+        // Others may write the row between the look and the repair: then it is looked at again.
         for _ in 0..LOOKS_MAX {
             let mutation = repair(pair, &place, wanted.take(), check.now_seconds);
             together(check, pair, &base, &place, vec![mutation]).await?;
@@ -230,8 +230,8 @@ struct Look {
     source: Option<Vec<u8>>,
 }
 
-/// The same for a projection that follows later: what is wrong although it has followed everything that was ever done to the row. The row is as it
-/// was before somebody looked whether anything is pending, and nothing was: so nothing was pending at the moment of the look either.
+/// The same for a projection that follows later: what is wrong although it has followed every write to the row. The row is read before and
+/// after the look for pending entries. If it is the same and nothing is pending, nothing was pending at the moment of the look either.
 async fn caught_up<S: Store>(
     check: &Check<'_, S>,
     pair: &Pair,
@@ -240,7 +240,7 @@ async fn caught_up<S: Store>(
 ) -> Result<Found, QueryError> {
     let Some(later) = pair.view.later() else { return Ok(None) };
     let pending = TableId(later.pending);
-    // Who writes the row again and again keeps it from being judged; it is in step each time, by the same rule as all others.
+    // A row that is written again and again cannot be judged; it is in step each time, by the same rule as all others.
     for _ in 0..LOOKS_MAX {
         check.store.caught_up(pending).await?;
         let table = TableId(pair.base.id);

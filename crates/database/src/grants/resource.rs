@@ -119,7 +119,7 @@ impl Resource {
             Resource::FunctionsIn(_) => Some(Resource::Functions),
             Resource::Function { keyspace, .. } => Some(Resource::FunctionsIn(keyspace.clone())),
             Resource::Bean(_) => Some(Resource::Beans),
-            // Who may do something to all of it may do it to a part.
+            // A permission on all of it includes every part.
             Resource::OfTenant(whole, _) => Some((**whole).clone()),
         }
     }
@@ -207,7 +207,7 @@ impl Resource {
         }
     }
 
-    /// Refuses schema changes of what belongs to the server, whoever asks.
+    /// Refuses schema changes of what belongs to the server, for every role.
     pub fn guard(&self, permission: Permission) -> Result<(), QueryError> {
         let Some(keyspace) = self.data_keyspace().filter(|keyspace| is_system_name(keyspace)) else {
             return Ok(());

@@ -1,8 +1,8 @@
 //! Which tenants a role is bound to.
 //!
-//! A permission FOR TENANT gives a role that permission on the tenant's rows, and binds it: of a table where it has any, it
-//! touches the rows of its own tenants only, even if something else is granted to it on the whole table. So an earlier grant
-//! that somebody forgot opens nothing. Superusers are bound to nothing.
+//! A permission FOR TENANT gives a role that permission on the tenant's rows, and binds the role: in a table where it has any, it
+//! can touch only the rows of its own tenants, even if something else is granted to it on the whole table. So a forgotten
+//! earlier grant opens nothing. Superusers are bound to nothing.
 
 use super::{Grants, Permission, PermissionSet, Resource, protected};
 use crate::grants::resource::TENANT;

@@ -1,7 +1,7 @@
-//! How far a build has got, stored in `system_distributed.jobs`.
+//! The progress of a build, stored in `system_distributed.jobs`.
 //!
 //! A checkpoint is a mutation, so it can be part of the commit that it describes: after a crash the stored position is exactly
-//! what was committed. A database whose catalogue has no such table stores nothing, and its builds begin anew.
+//! what was committed. A database whose catalogue has no such table stores nothing, and its builds start again.
 
 use super::{LastCheck, Limits};
 use crate::usage::Usage;
@@ -17,7 +17,7 @@ const TABLE: &str = "jobs";
 /// What the last check of a copy has found is stored as if it were a job, with the copy's number behind this one: no job has it.
 const CHECKS_FROM: u64 = 1 << 48;
 
-/// And what was counted of a copy behind this one.
+/// And the counts of a copy from this one on.
 const USAGES_FROM: u64 = 1 << 49;
 
 /// What is stored of a job.

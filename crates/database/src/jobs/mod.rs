@@ -1,7 +1,7 @@
 //! Jobs: long work in the background that a person can watch, slow down, pause, resume and cancel.
 //!
-//! One list for all shards. A job works in pages; between two pages it asks here whether it may go on, and how fast. How far a
-//! build has got is stored in the commit of the page it describes ([`checkpoint`]), so after a crash it goes on from there.
+//! One list for all shards. A job works in pages; between two pages it asks here whether it may continue, and how fast. The progress
+//! of a build is stored in the commit of the page it describes ([`checkpoint`]), so after a crash it continues from there.
 //!
 //! Does not run anything itself: [`crate::builds`] and [`crate::check`] do the work.
 
@@ -97,12 +97,12 @@ pub struct Report {
     pub rows: u64,
     /// From 0 to 1, by the tokens that were passed.
     pub progress: f64,
-    /// The limits that somebody has set.
+    /// The limits that were set.
     pub limits: Limits,
     /// Since it was last started.
     pub rate: f64,
     pub started_micros: i64,
-    /// When it will be done, if it goes on like this.
+    /// When it will be done at the present rate.
     pub end_micros: Option<i64>,
     pub error: Option<QueryError>,
 }
@@ -189,7 +189,7 @@ impl Job {
         }
     }
 
-    /// Notes a page of so many rows that ended at a key with this token; `None`: the end.
+    /// Notes a page with this many rows that ended at a key with this token; `None`: the end.
     pub fn page(&self, rows: u64, token: Option<i64>) {
         let mut standing = self.standing();
         standing.rows += rows;
@@ -335,7 +335,7 @@ impl Jobs {
         job
     }
 
-    /// How long requests take: to be told about once a second while somebody wants to know.
+    /// How long requests take: to be set about once a second while a job wants to know.
     pub fn p99(&self) -> P99 {
         self.listed().p99.clone()
     }
@@ -398,7 +398,7 @@ impl Listed {
     }
 }
 
-/// What somebody wants of a job.
+/// An order to a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     Pause,

@@ -17,11 +17,11 @@ const PAUSE_MAX: Duration = Duration::from_secs(2);
 pub struct Limits {
     pub rows_per_second: Option<u32>,
     pub mb_per_second: Option<u32>,
-    /// Slower while a hundredth of the requests takes longer than so many milliseconds.
+    /// Slower while one request in a hundred takes longer than this many milliseconds.
     pub p99_millis: Option<u32>,
 }
 
-/// What somebody says of limits: those that are not named stay as they are.
+/// New limits: those that are not named stay as they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NewLimits {
     pub rows_per_second: Option<Option<u32>>,
@@ -52,7 +52,7 @@ impl Limits {
     }
 }
 
-/// How long the requests of clients take at present, in microseconds; 0 while nobody asks for anything.
+/// How long the requests of clients take at present, in microseconds; 0 while there are no requests.
 #[derive(Clone, Debug, Default)]
 pub struct P99(Arc<AtomicU64>);
 
@@ -67,7 +67,7 @@ impl P99 {
 }
 
 impl Job {
-    /// Waits as long as a page of so many rows and bytes should take, and longer while requests suffer. Ends early when somebody pauses or
+    /// Waits as long as a page with this many rows and bytes should take, and longer while requests suffer. Ends early when somebody pauses or
     /// cancels the job.
     pub async fn pace(&self, rows: u64, bytes: u64) {
         // The part of the page that is still owed: the limit may change meanwhile.

@@ -14,18 +14,18 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use store::{Store, Work};
 
-/// See the module. Made for one request, and told at its end what was done.
+/// See the module. Made for one request; at its end it gets what was done.
 pub struct Admission<'a, S: Store> {
     runtime: &'a Runtime<S>,
     catalogue: (u64, Arc<Catalogue>),
-    /// `None`: nobody is asked who he is.
+    /// `None`: the server has no logins.
     grants: Option<Held<'a>>,
     now_micros: i64,
     touched: RefCell<Vec<Touched>>,
     is_finished: Cell<bool>,
 }
 
-/// What a role may do, kept by this request or by whoever made it.
+/// What a role may do, kept by this request or by its caller.
 enum Held<'a> {
     Own(Rc<Grants>),
     Borrowed(&'a Grants),
@@ -48,7 +48,7 @@ struct Touched {
     wrote: usize,
 }
 
-/// What a role is told that is bound to other tenants. It is the same whatever is there.
+/// The error for a role that is bound to other tenants. It is the same whatever is stored.
 pub struct Refusal;
 
 impl Refusal {
@@ -74,7 +74,7 @@ impl<'a, S: Store> Admission<'a, S> {
         Admission::held(runtime, grants.map(Held::Own), now_micros)
     }
 
-    /// The same for a caller whose grants somebody else keeps.
+    /// The same for a caller whose grants are kept elsewhere.
     pub fn borrowed(
         runtime: &'a Runtime<S>,
         grants: Option<&'a Grants>,
@@ -139,7 +139,7 @@ impl<'a, S: Store> Admission<'a, S> {
         self.runtime.tenants.of(&self.runtime.shared, (*version, catalogue), table, tenant)
     }
 
-    /// Refuses what is over a limit.
+    /// Refuses a request that is over a limit.
     fn within_limits(&self, table: &Table, seat: &Seat) -> Result<(), QueryError> {
         let now = self.now_nanos();
         let own = (&seat.used.paces, &seat.limit, None);

@@ -17,7 +17,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Tenants that are told apart; each takes some 300 bytes, so all of them take 20 MB.
+/// Tenants with counters of their own; each takes some 300 bytes, so all of them take 20 MB.
 pub const NAMED_MAX: usize = 65_536;
 /// Places that tenants beyond those share.
 const SHARED: usize = 256;

@@ -1,7 +1,7 @@
-//! How fast something goes, against how fast it may go.
+//! How fast something goes, and how fast it may go.
 //!
-//! One number says when all that was taken so far would be paid for at the allowed rate. Whoever is ahead of that by more than a
-//! second has to wait. So a tenant that was quiet may take a second's worth at once, and over any longer time no more than its rate.
+//! One number says at which time everything taken so far will be paid for at the allowed rate. If that time is more than a second
+//! ahead, the request has to wait. So a tenant that was quiet may take a second's worth at once, but over a longer time no more than its rate.
 
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 

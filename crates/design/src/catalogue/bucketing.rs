@@ -1,6 +1,6 @@
 //! The `bucketing` clause of a table: buckets that the server makes and walks, so that statements need not name them.
 //!
-//! What it means is told in docs/bucketing.md; here is only what the review needs of it. DESCRIBE writes the same plan as an
+//! docs/bucketing.md says what it means; here is only what the review needs. DESCRIBE writes the same plan as an
 //! extension, with the bucket columns in the key.
 
 use crate::vocabulary::Grain;

@@ -172,6 +172,7 @@ rules! {
     StatementBatchSingle: "Only single item select is supported";
     StatementTransactionKey: "Select statements within ExecuteTransaction must specify the primary key in the where clause.";
     StatementTransactionReturning: "Validation failed in TransactStatements[{0}]: RETURNING clause is not supported in ExecuteTransaction.";
+    StatementReturning: "Expected '*' after ( MODIFIED | ALL ) ( NEW | OLD ) in RETURNING clause";
     StatementTableName: "Table name should be within the length [3, 255] and only contain 'a-z', 'A-Z', '0-9', '-', '_', '.'.";
     StatementEmptyPath: "Path component cannot be an empty string";
     StatementOneTable: "Only select from a single table or index is supported.";

@@ -1,5 +1,6 @@
 //! PartiQL: statements to typed trees, and those to the same requests that the other operations make.
 
+mod keywords;
 mod lexer;
 mod parser;
 mod plan;

@@ -1,5 +1,6 @@
 //! PartiQL statements to trees.
 
+use super::keywords::is_keyword;
 use super::lexer::{Kind, Token, tokens};
 use super::statement::{Columns, Parsed, Returning, SelectStatement, WriteStatement};
 use crate::error::ApiError;
@@ -174,7 +175,7 @@ impl<'a> Parser<'a> {
         let token = self.take();
         match token.kind {
             Kind::Quoted(name) => Ok(name),
-            Kind::Word => Ok(token.text.to_string()),
+            Kind::Word if !is_keyword(token.text) => Ok(token.text.to_string()),
             _ => {
                 self.at = self.at.saturating_sub(1);
                 Err(self.malformed())
@@ -389,6 +390,9 @@ impl<'a> Parser<'a> {
         let old = self.word("OLD");
         if !old {
             self.expect_word("NEW")?;
+        }
+        if self.peek().kind != Kind::End && self.peek().kind != Kind::Symbol("*") {
+            return Err(Rule::StatementReturning.refuse(&[]));
         }
         self.expect("*")?;
         Ok(Some(match (all, old) {

@@ -134,3 +134,35 @@ fn writes() {
         matches!(planned(text), Ok(Plan::Check { condition: Condition::And(parts), .. }) if matches!(parts[..], [Condition::Exists(_), Condition::NotExists(_)]))
     );
 }
+
+#[test]
+fn keywords_name_nothing_unless_they_are_quoted() {
+    let plain = ["date", "Count", "VALUE", "size", "user", "select", "first"];
+    let forms = [
+        "SELECT {} FROM tbr WHERE p='x'",
+        "SELECT a.{} FROM tbr WHERE p='x'",
+        "SELECT a FROM {}",
+        "SELECT a FROM tbr.{}",
+        "SELECT a FROM tbr WHERE p='x' AND a.b.{} = 1",
+        "UPDATE tbr SET {} = 1 WHERE p='x' AND r=1",
+        "UPDATE tbr REMOVE {} WHERE p='x' AND r=1",
+        "DELETE FROM {} WHERE p='x' AND r=1",
+    ];
+    for form in forms {
+        for word in plain {
+            let text = form.replace("{}", word);
+            let refused = statement(&text, &[]).err().unwrap_or_else(|| panic!("{text}"));
+            assert!(refused.starts_with("Statement wasn't well formed"), "{text}: {refused:?}");
+            let quoted = form.replace("{}", &format!("\"{word}\""));
+            assert!(statement(&quoted, &[]).is_ok(), "{quoted}");
+        }
+        for word in ["year", "name", "data", "status", "contains", "type"] {
+            let text = form.replace("{}", word);
+            assert!(statement(&text, &[]).is_ok(), "{text}");
+        }
+    }
+    let text = "SELECT a FROM tbr WHERE p='x' AND size(a) > 1 AND attribute_type(a, 'S')";
+    assert!(statement(text, &[]).is_ok());
+    let refused = statement("DELETE FROM tbr WHERE p='x' AND r=1 RETURNING ALL OLD x", &[]).err().unwrap();
+    assert!(refused.starts_with("Expected '*' after"), "{refused:?}");
+}

@@ -2,7 +2,7 @@
 //!
 //! A table is opened for a caller in one of two ways. [`Dynamo::open_for`] refuses a caller that is bound to tenants of the table, so every operation
 //! that was not thought of here is closed to it: Scan, SearchVectors, streams, backups, exports, changes of the table. [`Dynamo::open_for_keys`] lets it in, and
-//! whoever uses it asks [`Dynamo::admit`] about every partition before it is read or written.
+//! its users ask [`Dynamo::admit`] about every partition before it is read or written.
 
 use super::table::OpenTable;
 use super::write::{Change, Write};

@@ -1,6 +1,6 @@
 //! The block cache of a shard: decoded blocks within a budget of bytes.
 //!
-//! One cache per shard and not one for all: files belong to one shard, so no block is wanted by two,
+//! One cache per shard and not one for all: files belong to one shard, so no two shards want the same block,
 //! and a cache without locks or atomic counters costs less than a shared one. The price is that the
 //! budget is divided evenly, whatever the load; shards are cut evenly too. Eviction is quick_cache's
 //! (CLOCK with a ghost list), which a scan does not flush. Compaction does not go through it.

@@ -1,6 +1,6 @@
 //! What a compaction may drop for good.
 //!
-//! A tombstone, or what has expired, goes only when nothing older can lie beneath it: no other source that
+//! A tombstone or expired data goes only when nothing older can lie beneath it: no other source that
 //! may hold the partition has data with a timestamp at or below its own; no log segment that its inputs came
 //! from could be replayed; and the grace period is over.
 
@@ -23,8 +23,8 @@ pub struct PurgeTerms {
 #[derive(Clone, Copy)]
 pub struct Others<'a> {
     pub tables: &'a [Arc<Table>],
-    /// The smallest timestamp in any memtable of the table on this shard, active or sealed, when the merge began. Whoever
-    /// publishes the outcome looks once more.
+    /// The smallest timestamp in any memtable of the table on this shard, active or sealed, when the merge began. It is
+    /// checked again before the outcome is published.
     pub memtables_min_timestamp: Option<Timestamp>,
 }
 

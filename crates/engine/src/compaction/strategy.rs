@@ -90,7 +90,7 @@ pub enum Choice {
 
 /// Most files merged at once: bounds memory (a block each) and the time until anything is freed.
 pub const MERGE_FILES_MAX: usize = 32;
-/// A file of which more than one entry in this many is a purgeable tombstone is rewritten alone.
+/// A file is rewritten alone if more than one entry in this many is a purgeable tombstone.
 const TOMBSTONES_ONE_IN: u64 = 5;
 
 /// The most useful thing to do, if any.

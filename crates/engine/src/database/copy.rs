@@ -1,8 +1,8 @@
-//! Copying a database that is open nowhere into a new directory: backup and restore are both this.
+//! Copying a database that nobody has open into a new directory: backup and restore both do this.
 //!
 //! Guarantees: the source is only read; the target must be new or empty; every copied file is read back and every
-//! checksum in it checked before the copy counts; the manifest comes last, so a copy that was cut off is no
-//! database, and a copy that failed leaves nothing. Does not link: a copy shares nothing with its source.
+//! checksum in it checked before the copy counts; the manifest comes last, so an interrupted copy is not a
+//! database, and a failed copy leaves nothing. Does not link: a copy shares nothing with its source.
 
 use super::catalogue::read_catalogue;
 use super::error::OpenError;
@@ -24,7 +24,7 @@ const CATALOGUE: &str = "CATALOGUE";
 const MANIFEST: &str = "MANIFEST";
 /// What lies in a data folder besides and is not copied.
 const NOT_COPIED: [&str; 5] = ["LOCK", "MANIFEST.tmp", "CATALOGUE.tmp", UNFINISHED, "control"];
-/// So many names that were left out are told.
+/// At most this many names of files that were left out are reported.
 const NAMES_TOLD: usize = 10;
 const CHUNK_BYTES: usize = 1 << 20;
 
@@ -295,7 +295,7 @@ fn differs(file: &Path, error: OpenError) -> CopyError {
     CopyError::Differs { file: file.display().to_string(), error: Box::new(error) }
 }
 
-/// Copies the bytes of one file and syncs them; `done` is told how many so far.
+/// Copies the bytes of one file and syncs them; `done` gets the number of bytes so far.
 fn copy_file(
     disk: &dyn Disk,
     source: &Path,

@@ -29,7 +29,7 @@ impl Default for OnShard {
 /// How a copy stands, over all shards.
 pub(crate) struct Standing {
     shards: Vec<OnShard>,
-    /// Writers may go on: nobody presses any more, or nobody will ease it.
+    /// Writers may continue: no shard presses any more, or no shard can ease the pressure.
     pub eased: Notify,
 }
 
@@ -50,7 +50,7 @@ impl Standing {
         }
     }
 
-    /// Whether a shard cannot go on at present.
+    /// Whether a shard cannot continue at present.
     pub fn stick(&self, shard: usize, stuck: bool) {
         let Some(shard) = self.shards.get(shard) else { return };
         if !shard.stuck.swap(stuck, Ordering::AcqRel) && stuck {
@@ -79,7 +79,7 @@ impl Standing {
     }
 }
 
-/// Every copy that follows later, by the table of what is pending.
+/// Every copy that follows later, by its table of pending entries.
 #[derive(Default)]
 pub(crate) struct Late {
     standings: RwLock<HashMap<TableId, Arc<Standing>>>,

@@ -1,7 +1,7 @@
 //! Partitions that are near or at their limit, known to every shard.
 //!
-//! The owning shard marks them as they grow (`shard::limits`); whoever is about to log a write asks here. A partition can
-//! pass its limit by what was under way when it reached it, and by no more.
+//! The owning shard marks them as they grow (`shard::limits`); before a write is logged, this is asked. A partition can
+//! exceed its limit only by the writes that were under way when it reached the limit.
 
 use crate::statistics::Held;
 use model::key::PartitionKey;

@@ -1,6 +1,6 @@
-//! From where on buckets that have spilled go on in finer ones (ADR 20), known to every shard.
+//! The points from which spilled buckets continue in finer ones (ADR 20), known to every shard.
 //!
-//! All of them are in memory: whoever writes must know. There is one for as many bytes of data as the table's threshold says, so they
+//! All of them are in memory, because every writer needs them. There is one for as many bytes of data as the table's threshold says, so they
 //! are few; beyond a number of them no more buckets spill.
 
 use model::key::PartitionKey;
@@ -11,7 +11,7 @@ use store::TableId;
 
 /// Each takes about 150 bytes.
 const POINTS_MAX: usize = 1 << 20;
-/// Buckets that may wait for their point, or are known to be too late for one: more are found out again by the next write to them.
+/// Most buckets that wait for their point, or are known to be too late for one; for others the next write to them finds it out again.
 const WAITING_MAX: usize = 10_000;
 
 type Known = HashMap<TableId, HashMap<PartitionKey, i64>>;

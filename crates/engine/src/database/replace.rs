@@ -1,8 +1,8 @@
 //! Replacing the catalogue while the engine runs.
 //!
-//! The manifest first names both the old and the new one, so that no third one can pass for either. What fails for a
+//! The manifest first names both the old and the new one, so that no third one can be taken for either. A step that fails for a
 //! reason that may pass (`rt::may_pass`) either leaves the old one in force or is tried again until it is clear which
-//! one is; only when that is not to be had, nothing more may be acknowledged.
+//! one is. Only if that cannot be found out, nothing more may be acknowledged.
 
 use super::catalogue::{Catalogue, NO_CATALOGUE, fingerprint, write_catalogue};
 use super::shared::Shared;

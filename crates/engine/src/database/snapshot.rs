@@ -1,7 +1,7 @@
 //! Snapshots: a second database directory that shares the table files by hard links.
 //!
-//! The manifest of the snapshot is written last and says "closed", so a snapshot that was cut off has no manifest
-//! and is no database, and a complete one needs no log.
+//! The manifest of the snapshot is written last and says "closed", so an interrupted snapshot has no manifest
+//! and is not a database, and a complete one needs no log.
 
 use super::catalogue::{Catalogue, fingerprint, write_catalogue};
 use super::layout::Layout;

@@ -1,4 +1,4 @@
-//! Reading a whole database, open nowhere, to see whether every byte is as it was written. Changes nothing.
+//! Reading a whole database that nobody has open, to see whether every byte is as it was written. Changes nothing.
 
 use super::catalogue::read_catalogue;
 use super::error::OpenError;

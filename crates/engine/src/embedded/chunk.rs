@@ -29,7 +29,7 @@ impl ChunkWriter {
         ChunkWriter { bytes, bytes_max, rows_left: u64::MAX, key: None, full_at: None }
     }
 
-    /// Ends behind so many rows, too.
+    /// Also ends after this many rows.
     pub fn of_rows(self, rows: u64) -> ChunkWriter {
         ChunkWriter { rows_left: rows, ..self }
     }

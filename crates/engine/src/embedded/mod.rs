@@ -274,7 +274,7 @@ fn mirrors(tables: &[TableConfig]) -> impl Iterator<Item = (TableId, TableId)> {
     tables.iter().filter_map(|table| Some((table.id, table.mirror.as_ref()?.table)))
 }
 
-/// Lets commits in again, also when whoever waited for the pause goes away.
+/// Lets commits in again, even if the task that waited for the pause goes away.
 struct Paused<'s>(&'s EmbeddedStore);
 
 impl Drop for Paused<'_> {

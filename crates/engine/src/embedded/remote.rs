@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 const CHUNK_BYTES_FIRST: usize = 32 << 10;
 const CHUNK_BYTES_MAX: usize = 512 << 10;
 
-/// What a byte of a piece takes to be read, about; and what one takes that ends because it has looked at enough.
+/// About how long reading a byte of a piece takes; and how long a piece takes that ends because it has looked at enough.
 const BYTE_NANOS: u64 = 2;
 const PAUSE_NANOS: u64 = 1_000_000;
 
@@ -159,7 +159,7 @@ impl EmbeddedStore {
     ) -> Result<oneshot::Receiver<T>, StoreError> {
         let (sender, receiver) = oneshot::channel();
         let errand: Errand = Box::new(move |shard| {
-            // Whoever asked may have gone meanwhile.
+            // The asking task may be gone.
             if !sender.is_closed() {
                 let _ = sender.send(task(shard));
             }

@@ -1,4 +1,4 @@
-//! Letting buckets spill: all shards pause for as long as it takes to write the points down.
+//! Letting buckets spill: all shards pause while the points are logged.
 
 use super::EmbeddedStore;
 use model::key::PartitionKey;

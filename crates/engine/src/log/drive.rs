@@ -2,8 +2,8 @@
 //!
 //! With durability `sync` the log thread does everything: while it waits for the disk, shards queue the next group.
 //! With `periodic`, handing a commit to another thread would cost more than writing it, so the shard that queued
-//! something writes what all shards have queued, if nobody else is at it (whoever holds the driver looks again
-//! before it leaves, so nothing stays behind); the log thread only syncs and goes to the next segment.
+//! something writes what all shards have queued, unless another shard is doing it (the holder of the driver looks again
+//! before it leaves, so nothing stays behind). The log thread only syncs and goes to the next segment.
 //! Inline, every submission drives: for tests.
 
 use super::group::{Durability, Log, NOT_STALLED, Progress, Stall, lock};
@@ -21,7 +21,7 @@ const RETRY: Duration = Duration::from_millis(100);
 /// Attempts without a thread that could wait.
 const INLINE_ATTEMPTS: u32 = 4;
 
-/// A log that has had nothing to do for so long says what is durable (see [`LogWriter::mark`]).
+/// A log that has had nothing to do for this long records what is durable (see [`LogWriter::mark`]).
 const MARK_AFTER: Duration = Duration::from_millis(50);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(super) enum Mode {
     Helping,
 }
 
-/// The writer and what only the one who drives needs.
+/// The writer, and what else only the driver needs.
 pub(super) struct Driver {
     writer: LogWriter,
     /// Keeps the current segment.

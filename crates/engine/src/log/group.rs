@@ -1,8 +1,8 @@
-//! Group commit: shards queue encoded records, one driver writes them together and says how far it came.
+//! Group commit: shards queue encoded records, one driver writes them together and reports its progress.
 //!
-//! A shard numbers its records 1, 2, 3 ...; whoever drives takes the queues of all shards, writes one group,
+//! A shard numbers its records 1, 2, 3 ...; the driver takes the queues of all shards, writes one group,
 //! keeps the promise of the [`Durability`], and publishes per shard the last number that is safe, with the segment
-//! that holds it. A shard is woken once per group. Who drives is said in `drive`.
+//! that holds it. A shard is woken once per group. `drive` says who drives.
 //!
 //! Guarantees: progress is published only after the promise holds; after a failure nothing is published any more
 //! and every submission is refused with the reason.
@@ -61,7 +61,7 @@ pub struct Log {
     /// What the log waits for: a [`Stall`] or [`NOT_STALLED`].
     pub(super) stalled: AtomicU8,
     pub(super) metrics: Arc<Metrics>,
-    /// Set by whoever has work for the log thread; cleared by it before it looks.
+    /// Set by a caller that has work for the log thread; the thread clears it before it looks.
     pub(super) signalled: AtomicBool,
     pub(super) thread: OnceLock<Thread>,
     pub(super) barrier: Mutex<Barrier>,
@@ -140,7 +140,7 @@ impl Log {
     }
 
     /// Queues a record that `encode` appends to the buffer; returns its number in the shard's sequence. With durability
-    /// `periodic` the caller goes on with [`Log::help`].
+    /// `periodic` the caller continues with [`Log::help`].
     pub fn submit(&self, shard: usize, encode: impl FnOnce(&mut Vec<u8>)) -> Result<u64, SubmitError> {
         if let Some(reason) = self.failed.get() {
             return Err(SubmitError::Failed(reason.clone()));
@@ -167,7 +167,7 @@ impl Log {
         Ok(number)
     }
 
-    /// Has the shard come back and write what is queued, when it has queued what else it has at the moment.
+    /// Makes the shard come back and write what is queued, after it has queued everything else that it has at the moment.
     pub fn help_soon(&self, shard: usize) {
         if self.mode == Mode::Helping {
             self.progress[shard].wake.notify_one();

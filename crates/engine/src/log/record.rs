@@ -33,7 +33,7 @@ pub fn seal() -> [u8; 1] {
     [SEAL]
 }
 
-/// Stands alone in a segment that is not begun yet: so many bytes of the one before it are durable.
+/// Stands alone in a segment that has no commits yet: this many bytes of the segment before it are durable.
 pub fn note(synced: u32) -> [u8; 5] {
     let [a, b, c, d] = synced.to_le_bytes();
     [NOTE, a, b, c, d]
@@ -64,7 +64,7 @@ pub struct LoggedMutation<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// A commit without mutations: it tells what was durable before it.
+    /// A commit without mutations: it says what was durable before it.
     pub fn is_mark(&self) -> bool {
         matches!(self, Record::Commit { mutations, .. } if mutations.rest.is_empty())
     }

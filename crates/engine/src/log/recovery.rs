@@ -1,7 +1,7 @@
 //! Opening the log after a stop of any kind: find the segments, read every record, settle the tail.
 //!
 //! Guarantees: every record that was acknowledged is visited, in order; a missing or damaged segment is refused, and
-//! refusing changes nothing. After [`Tail::settle`], everything visited is durable, even what the last process had
+//! refusing changes nothing. After [`Tail::settle`], everything visited is durable, even records that the last process had
 //! only handed to the operating system, so nothing that a client reads from now on can vanish.
 
 use super::format::{Frame, RECORDS_AT};
@@ -47,7 +47,7 @@ impl std::error::Error for LogOpenError {}
 pub struct LogRecovery {
     /// The oldest segment that is still needed; equal to `next_segment` when the log is empty.
     pub first_live: u64,
-    /// Where the log goes on.
+    /// Where the log continues.
     pub next_segment: u64,
     pub records: u64,
     pub segments: u64,
@@ -67,7 +67,7 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// Makes what was read durable and seals the segment. The next one must exist, or the seal would tell of a loss.
+    /// Makes what was read durable and seals the segment. The next one must exist, or the seal would look like a loss.
     pub fn settle(&self, disk: &dyn Disk) -> io::Result<()> {
         let file = disk.open(&self.path)?;
         file.write_at(self.at, &self.bytes)?;

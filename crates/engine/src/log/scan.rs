@@ -5,7 +5,7 @@
 //! is a torn tail, unless a readable record further on (`Frame::synced`) or the segment ahead (`Record::Note`) says that
 //! this place was already durable; then it is damage. Damage is refused, a torn tail was never acknowledged.
 //! A file shorter than its header says was cut: it was filled before the header was written.
-//! What cannot be told apart: damage to the very last group of records, which nothing was written after.
+//! One case cannot be distinguished from a torn tail: damage to the very last group of records, after which nothing was written.
 
 use super::format::{FRAME_LEN, Frame, Header, RECORDS_AT, read_header};
 use super::record::Record;
@@ -150,7 +150,7 @@ fn later_record(
     None
 }
 
-/// Looking for an intact record may hash so many times the segment's length.
+/// Looking for an intact record may hash at most this many times the segment's length.
 const SEARCH_FACTOR: u64 = 64;
 
 /// Zeros are skipped in blocks of this size.

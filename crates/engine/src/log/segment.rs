@@ -1,4 +1,4 @@
-//! Segment files: their names, and how one comes into being, is reused and goes.
+//! Segment files: their names, and how one is made, reused and removed.
 //!
 //! The segment after the current one, the one *ahead*, is made in the background and kept open: a commit rarely waits
 //! for a file to be filled with zeros, and a process without free descriptors can still go to its next segment.
@@ -97,7 +97,7 @@ impl SegmentFiles {
     }
 
     /// The segment behind the current one, made now if it was not made ahead. It stays the next one until it is
-    /// `begun`, so whoever fails between may ask again.
+    /// `begun`, so a caller that fails in between may ask again.
     pub fn next(&self) -> io::Result<Fresh> {
         let mut ahead = lock(&self.ahead);
         self.make_next(&mut ahead)
@@ -131,7 +131,7 @@ impl SegmentFiles {
     /// Notes in the segment ahead how much of the current one is durable. Not synced, and nobody relies on it: with the
     /// note, damage to the end of the current segment cannot be taken for a tail that a crash tore off.
     pub fn note(&self, current: u64, synced: u32) {
-        // Whoever holds the lock makes a segment, and that takes long.
+        // The holder of the lock makes a segment, and that takes long.
         let Ok(ahead) = self.ahead.try_lock() else { return };
         let Some(fresh) = ahead.next.as_ref().filter(|_| ahead.current == current) else { return };
         let payload = record::note(synced);

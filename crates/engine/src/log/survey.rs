@@ -1,10 +1,10 @@
-//! Which segments there are, and what each must be like. Reads, changes nothing; recovery, verification and copying
-//! begin with it, so they agree about what is damage.
+//! Which segments there are, and what each must be like. Only reads; recovery, verification and copying
+//! all begin here, so they agree about what is damage.
 //!
 //! Segments are numbered without gaps. Records go to one segment at a time; the next one exists before that one is
-//! sealed, and nothing exists behind the next one. So a segment was sealed if there is anything behind its next one, or
-//! records in it; a sealed segment has a next one; and a header can be unreadable only in the last segment, if nothing
-//! proves that it was whole once. Version 1 made the next segment after the seal.
+//! sealed, and no segment exists after the next one. So a segment was sealed if there is a segment after its next one, or if
+//! the next one has records; a sealed segment has a next one; and a header can be unreadable only in the last segment, if nothing
+//! proves that it was once whole. Version 1 made the next segment after the seal.
 
 use super::format::read_header;
 use super::recovery::{LogBounds, LogOpenError};
@@ -26,7 +26,7 @@ pub struct Needed {
 pub struct Survey {
     /// In order, without gaps.
     pub segments: Vec<Needed>,
-    /// Where the log goes on.
+    /// Where the log continues.
     pub next_segment: u64,
     /// Files that nobody needs: older segments, and one that was made and never used.
     pub unneeded: Vec<PathBuf>,

@@ -1,8 +1,8 @@
 //! The log's writer: appends records to the current segment, writes them, syncs them. Synchronous.
 //!
 //! Guarantees: `synced()` never covers a byte that `sync_data` has not confirmed; a segment is sealed only when the
-//! next one exists. After a failed sync the writer refuses everything, because nobody can know what reached the disk;
-//! so it does after a failed write or creation, unless the reason may pass (`rt::may_pass`): then nothing is lost, and
+//! next one exists. After a failed sync the writer refuses everything, because nobody can know what reached the disk.
+//! It does the same after a failed write or creation, unless the reason may pass (`rt::may_pass`): then nothing is lost, and
 //! the same call can be made again. Does not decide when to sync and does not know who waits: see `group`.
 
 use super::format::{FRAME_LEN, Frame, RECORDS_AT};
@@ -135,7 +135,7 @@ impl LogWriter {
     }
 
     /// Writes an empty commit, unsynced, behind a group that was synced: with it, damage to that group cannot be taken
-    /// for a tail that a crash tore off. The segment ahead is told too.
+    /// for a tail that a crash tore off. The segment ahead gets a note too.
     pub fn mark(&mut self) -> io::Result<()> {
         let mut mark = Vec::with_capacity(MARK_LEN);
         record::begin_commit(&mut mark, record::NO_BALLOT);

@@ -150,7 +150,7 @@ pub struct ManifestState {
     pub ballot: i64,
     pub next_file: u64,
     pub closed: bool,
-    /// Fingerprints of the catalogues of which one is in force; empty in a database that never said.
+    /// Fingerprints of catalogues, one of which is in force; empty in a database that never recorded any.
     pub catalogues: Vec<u64>,
 }
 

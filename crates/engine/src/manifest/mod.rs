@@ -22,11 +22,11 @@ const MAGIC: [u8; 8] = *b"PRTAMAN\x01";
 const NAME: &str = "MANIFEST";
 const TEMPORARY: &str = "MANIFEST.tmp";
 
-/// A manifest longer than this, and twice as long as when it was last written anew, is written anew.
+/// A manifest longer than this, and twice as long as when it was last rewritten, is rewritten.
 const REWRITE_BYTES: u64 = 16 << 20;
 /// No manifest is longer: millions of files.
 const BYTES_MAX: u64 = 1 << 30;
-/// Looking for intact records behind a torn one may hash so many times the manifest's length.
+/// Looking for intact records after a torn one may hash at most this many times the manifest's length.
 const SEARCH_FACTOR: u64 = 64;
 
 #[derive(Debug)]
@@ -91,7 +91,7 @@ struct Inner {
     /// `None` after a failure: the file must be rewritten before anything is appended.
     file: Option<Arc<dyn DiskFile>>,
     at: u64,
-    /// Its length when it was last written anew.
+    /// Its length when it was last rewritten.
     compact: u64,
 }
 

@@ -3,8 +3,8 @@
 //! A chunked sorted list instead of a tree: appending at either end (time series, both clustering
 //! orders) moves nothing, inserting in the middle moves at most one chunk of slots, and reading in
 //! both directions walks an array. The first clustering bytes lie in the slot, so most comparisons
-//! touch no record. A chunk knows from when on all of its rows are dead, so that a reader passes the
-//! remains of a queue, or what has expired, a chunk at a time.
+//! touch no record. A chunk knows from when on all of its rows are dead, so that a reader skips the
+//! remains of a queue, or expired rows, a chunk at a time.
 
 use super::arena::{Address, Arena};
 use model::row::{NEVER, RowView};

@@ -1,4 +1,4 @@
-//! The range tombstones that lie over a row, found as a reader moves along.
+//! The range tombstones that cover a row, found as a reader moves along.
 //!
 //! Rows drive: a source's range cursor is moved only when a row is looked at, by a few steps or, when
 //! the row is far away, by a seek. So ranges that cover nothing cost nothing, however many there are.

@@ -1,4 +1,4 @@
-//! What the engine counts, readable from any thread while it runs. The name that the metrics page shows stands beside it.
+//! What the engine counts, readable from any thread while it runs. Beside each counter stands its name on the metrics page.
 
 pub use observe::Counter;
 

@@ -40,7 +40,7 @@ impl Shard {
             }
         }
         dropped.iter_mut().for_each(|state| self.forget_marks(state));
-        // A table that begins anew keeps its points, as it keeps its record of buckets.
+        // A truncated table keeps its points, as it keeps its record of buckets.
         let is_gone = |id: &&TableId| configs.iter().all(|config| config.id != **id);
         gone.iter().filter(is_gone).for_each(|id| self.shared.points.forget(*id));
         spilling.into_iter().for_each(|(table, points)| self.learn_points(table, points));

@@ -1,7 +1,7 @@
 //! Commits that can be logged right away: begun by a plain call, known by a number until they are applied.
 //!
-//! For callers with many commits under way: no future per commit, one waker for all that a group of the log makes safe.
-//! Guarantees: `None` means that nothing has happened; then [`Shard::commit`] and [`Shard::commit_if`] are the way.
+//! For callers with many commits under way: no future per commit, one waker for all commits that a group of the log makes safe.
+//! Guarantees: `None` means that nothing has happened; then the caller uses [`Shard::commit`] or [`Shard::commit_if`].
 
 use super::locks::{Guard, LockKey};
 use super::operations::together;

@@ -1,7 +1,7 @@
 //! The record of buckets: which partitions are known to have their entry, so that an ordinary write looks once and adds nothing.
 //!
-//! A partition is learned when everything of a commit that wrote its entry is applied, also on other shards: from then on every
-//! reader finds the bucket. Forgetting costs an entry that is written again, so the set may be small and begins empty.
+//! A partition is remembered when the whole commit that wrote its entry is applied, on other shards too: from then on every
+//! reader finds the bucket. After forgetting one, its entry is just written again, so the set may be small and starts empty.
 
 use super::Shard;
 use super::locks::LockKey;

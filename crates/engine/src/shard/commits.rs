@@ -97,7 +97,7 @@ pub(crate) struct RemotePart {
     pub done: Done,
 }
 
-/// Who is told when a part is applied.
+/// Who hears when a part is applied.
 pub(crate) enum Done {
     /// A task that waits.
     Task(oneshot::Sender<()>),
@@ -350,7 +350,7 @@ impl Shard {
             self.release(ticket);
         }
         match part.done {
-            // Who waited may have gone away.
+            // The waiting task may be gone.
             Done::Task(sender) => drop(sender.send(())),
             Done::Begun { shard, number } => {
                 let _ = self.send(shard, Box::new(move |origin| origin.part_done(number, true)));

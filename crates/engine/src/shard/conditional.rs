@@ -1,8 +1,8 @@
 //! Conditional commits: read, check, apply, while the partitions are locked.
 //!
 //! A commit may check and write partitions of several shards. Their locks are taken in the one order everybody follows and
-//! kept until every shard has applied its part, also those of partitions that are only checked: whoever sees what the commit
-//! did sees it after what the commit saw. Without mutations it is a read of several partitions at one moment.
+//! kept until every shard has applied its part, even those of partitions that are only checked. So a reader who sees the commit's
+//! writes never sees an older state than the commit saw. Without mutations it is a read of several partitions at one moment.
 
 use super::Shard;
 use super::operations::deferred_keys;
@@ -73,7 +73,7 @@ impl Shard {
         self.send(
             owner,
             Box::new(move |owner| {
-                // Who asked may have gone away.
+                // The asking task may be gone.
                 let _ = sender.send(decide(owner));
             }),
         )?;

@@ -1,6 +1,6 @@
-//! Work that is alone with its partitions: lock them, let the work read and decide, commit what it decided as one record.
+//! Work that has its partitions to itself: lock them, let the work read and decide, commit its decision as one record.
 //!
-//! It runs on the shard that has the request; partitions of others are locked there by mail, in the one order everybody follows, and
+//! It runs on the shard that has the request; partitions of other shards are locked there by mail, in the one order everybody follows, and
 //! stay locked until every part is applied. Conditional commits take the same locks, so both are serializable with each
 //! other. Plain commits take none.
 

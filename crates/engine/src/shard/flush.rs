@@ -132,7 +132,7 @@ impl Shard {
 
     fn answer_drained(&self, all: bool) {
         for waiting in self.drained.borrow_mut().drain(..) {
-            // Whoever asked may have gone.
+            // The asking task may be gone.
             let _ = waiting.send(all);
         }
     }

@@ -1,7 +1,7 @@
-//! Totals of groups: the second step of a commit. The first one finds the members that follow the base; here the totals follow these.
+//! Totals of groups: the second step of a commit. The first step finds the members that follow the base; here the totals follow the members.
 //!
 //! Members of one group come from many base partitions, so the base's locks do not keep two writers apart. The lock of
-//! the members' partition does, and it is taken after all locks of bases: whoever holds one waits for no lock of a base, so nobody
+//! the members' partition does. It is taken after all locks of bases: a commit that holds it waits for no lock of a base, so nobody
 //! waits in a circle. It is kept until the commit is applied.
 
 use super::Shard;
@@ -88,7 +88,7 @@ impl Shard {
             Box::new(move |owner| {
                 let owner = owner.clone();
                 tokio::task::spawn_local(rt::turn::paced(party, async move {
-                    // Who asked may have gone away.
+                    // The asking task may be gone.
                     let _ = sender.send(owner.totals_of(mutation, now_seconds).await);
                 }));
             }),

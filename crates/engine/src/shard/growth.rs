@@ -1,7 +1,7 @@
 //! How partitions have grown, kept over a restart.
 //!
-//! Samples are an hour apart, so a small file per shard that is written now and then is enough: what a crash takes is the last
-//! minutes' samples, which are taken again. A file that is missing or damaged means that growth is not known yet, and nothing else.
+//! Samples are an hour apart, so a small file per shard that is written now and then is enough: a crash loses the last
+//! minutes' samples, which are taken again. If the file is missing or damaged, growth is not known yet; nothing else happens.
 //!
 //! ```text
 //! <dir>/GROWTH-<shard> ::= "PTGROW01"  crc32c of the rest (4 bytes LE)  vint partitions  partition*

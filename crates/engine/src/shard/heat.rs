@@ -1,8 +1,8 @@
-//! Which partitions of a shard the work goes to.
+//! To which partitions of a shard the work goes.
 //!
 //! Reads of one partition, mutations and refused conditions are counted where they happen, on every path and for every
-//! dialect. Scans of many partitions are not: they touch everything alike. What is counted is handed to other threads now and
-//! then, by whoever has a clock (see [`crate::EmbeddedStore::show_heat`]).
+//! dialect. Scans of many partitions are not: they touch everything alike. The counts are handed to other threads now and
+//! then, by a caller who has a clock (see [`crate::EmbeddedStore::show_heat`]).
 
 use super::Shard;
 use model::key::PartitionKey;

@@ -1,7 +1,7 @@
 //! Entries of indexes: found on the shard that owns the rows, logged in the commit that changes them.
 //!
-//! No lock is taken: an entry of a row that somebody else changes at the same moment may stay behind, which readers of an index
-//! reckon with; an entry that is needed is never missing (see `store::index`).
+//! No lock is taken. If somebody else changes a row at the same moment, an old entry may stay behind; readers of an index
+//! expect that. A needed entry is never missing (see `store::index`).
 
 use super::Shard;
 use super::reads::CurrentRows;

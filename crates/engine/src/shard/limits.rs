@@ -1,4 +1,4 @@
-//! Where a partition of a limited table stands, looked at whenever it or its files change.
+//! How close a partition of a limited table is to its limit, checked whenever the partition or its files change.
 //!
 //! What a partition holds is added up from its runs: exactly in memtables, and in files as far as their ledgers name it
 //! ([`crate::statistics::Floor`]). A row that several runs hold counts in each until they are merged. What a deletion of the whole
@@ -119,14 +119,14 @@ impl Shard {
             Some(_) => table.limited.marked.insert(ring_position) || mark.is_some_and(|mark| mark.is_full()),
             None => table.limited.marked.remove(&ring_position),
         };
-        // Between the warning and the limit the size in the mark may lag: nobody refuses by it.
+        // Between the warning and the limit the size in the mark may lag: no write is refused by it.
         if changed {
             self.shared.limits.set(table.config.id, ring_position, mark);
         }
     }
 
-    /// Of a table without a limit: marks the partitions that are as large as the server warns of. It is told once a second what the largest
-    /// are, so that no write pays for it.
+    /// For a table without a limit: marks the partitions that are as large as the server warns of. It gets the largest ones once a second,
+    /// so that no write pays for it.
     pub(super) fn mark_large(&self, table: &mut TableState, largest: &[BoundedSize]) {
         let (Some(bytes), None) = (self.shared.options.partition_bytes_warn, table.config.limit) else {
             return;
@@ -161,7 +161,7 @@ impl Shard {
         table.candidates(&limit).into_iter().for_each(|place| self.mark(table, place, limit));
     }
 
-    /// The table is gone, or begins anew.
+    /// The table is gone, or was emptied.
     pub(super) fn forget_marks(&self, table: &mut TableState) {
         let id: TableId = table.config.id;
         for place in std::mem::take(&mut table.limited).marked {

@@ -2,7 +2,7 @@
 //!
 //! Guarantees: a commit is applied to memtables only after the log said that it is safe, in the order of the
 //! shard's submissions; reads run between awaits, so they never see half of a commit of a partition.
-//! Does not route: whoever calls has made sure that the partitions belong here (see `embedded`).
+//! Does not route: the caller has made sure that the partitions belong here (see `embedded`).
 
 mod alter;
 mod begin;
@@ -88,7 +88,7 @@ pub(crate) struct Shard {
     closing: Cell<bool>,
     /// A sealed memtable was given up: it stays in memory and in the log until the next start.
     stranded: Cell<bool>,
-    /// Who waits for every memtable to be in a file.
+    /// Those who wait for every memtable to be in a file.
     drained: RefCell<Vec<oneshot::Sender<bool>>>,
     /// The log segment of the last commit applied.
     segment: Cell<u64>,
@@ -110,7 +110,7 @@ pub(crate) struct Shard {
 /// ([`rt::turn`]).
 const ERRANDS_PER_TURN: u64 = 32;
 
-/// Does what other shards ask for. An errand that panics is reported; whoever waits for it is told `Closed`.
+/// Does what other shards ask for. An errand that panics is reported; a caller that waits for it gets `Closed`.
 async fn run_errands(shard: Rc<Shard>, mut inbox: Inbox<Errand>) {
     let mut done = 0u64;
     while let Some(errand) = inbox.receive().await {

@@ -67,7 +67,7 @@ impl Shard {
         Ok(())
     }
 
-    /// Moves the mutations of other shards into one part per shard; this shard is told when they are done.
+    /// Moves the mutations of other shards into one part per shard; this shard hears when they are done.
     pub(super) fn split_off_remote(
         &self,
         mutations: &mut Vec<Mutation>,
@@ -114,7 +114,7 @@ impl Shard {
             };
             match outcome {
                 Ok(mutation) => resolved.push(mutation),
-                // Of several wrong statements the first one is told, whichever partitions they are on.
+                // Of several wrong statements the first one is reported, whichever partitions they are on.
                 Err(new) => match &refused {
                     Some(earlier) if earlier.statement <= new.statement => {}
                     _ => refused = Some(new),
@@ -213,7 +213,7 @@ const SHORT_BYTES: usize = 4 << 10;
 /// What reading or merging a row takes for each of its bytes, about.
 const BYTE_NANOS: u64 = 2;
 
-/// Counts work on a row of so many bytes; others have their turn when it is theirs.
+/// Counts work on a row of this many bytes, and lets others have their turn when it is due.
 async fn worked(row_bytes: usize) {
     if row_bytes >= SHORT_BYTES {
         rt::turn::worked(Duration::from_nanos(BYTE_NANOS * row_bytes as u64));

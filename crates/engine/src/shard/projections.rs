@@ -1,6 +1,6 @@
 //! What a commit does to other tables: entries of indexes, rows of views and the record of buckets join it before it is logged.
 //!
-//! Found on the shard that owns the rows, wherever the commit is logged.
+//! They are found on the shard that owns the rows, wherever the commit is logged.
 
 use super::Shard;
 use super::holds::Holds;

@@ -13,7 +13,7 @@ use store::{Flow, Partitions, Read, ReadOutcome, RowPosition, Sink, Slice, Store
 /// Sealed memtables that a reader keeps on its stack; there are rarely more than one or two.
 const SEALED_INLINE: usize = 7;
 
-/// The cache's counters are published for other threads once in so many reads.
+/// The cache's counters are published for other threads once in this many reads.
 const PUBLISH_COUNTS_EVERY: u64 = 256;
 
 impl Shard {

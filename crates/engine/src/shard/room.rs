@@ -167,7 +167,7 @@ impl Shard {
             loop {
                 let left = shard.room.left.notified();
                 if shard.room.inside.get() == 0 && !shard.has_waiting_commits() {
-                    // Whoever asked may have gone.
+                    // The asking task may be gone.
                     let _ = done.send(true);
                     return;
                 }

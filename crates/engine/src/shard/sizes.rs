@@ -1,6 +1,6 @@
 //! How large the tables of a shard are, shown to other threads now and then.
 //!
-//! Files know it without being read, and memtables while they are small; see [`statistics::of_table`].
+//! Files know it without being read, and so do memtables while they are small; see [`statistics::of_table`].
 
 use super::Shard;
 use crate::memtable::Memtable;

@@ -1,8 +1,8 @@
-//! Buckets that spill: which have become too large, the points from which on they go on in finer buckets, and the rows of a commit
-//! given to the buckets that have them.
+//! Buckets that spill: which ones have become too large, the points from which they continue in finer buckets, and moving the rows of a
+//! commit to the right buckets.
 //!
-//! A point is set while no commit is under way on any shard. So every commit is before it, and its rows lie before the
-//! point, or behind it, and its rows are given to the buckets that the point says.
+//! A point is set while no commit is under way on any shard. So a commit either came before the point was set, and all its rows are before
+//! the point, or it comes after, and its rows go to the buckets that the point says.
 
 use super::holds::Holds;
 use super::{Shard, TableState};

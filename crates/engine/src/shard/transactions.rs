@@ -1,6 +1,6 @@
 //! Transactions: lock the rows, read them, decide, log what was decided.
 //!
-//! Runs on the shard that owns the first row; rows and mutations of others come and go by mail. Locks are of rows, so writers of
+//! Runs on the shard that owns the first row; rows and mutations of other shards come and go by mail. Locks are of rows, so writers of
 //! one partition share the log's groups; they are taken in the one order everybody follows and kept until the commit is applied.
 
 use super::Shard;
@@ -109,7 +109,7 @@ impl Shard {
         question: impl FnOnce(&Shard) -> T + Send + 'static,
     ) -> Result<T, StoreError> {
         let (sender, receiver) = oneshot::channel();
-        // Who asked may have gone away.
+        // The asking task may be gone.
         self.send(owner, Box::new(move |owner| drop(sender.send(question(owner)))))?;
         receiver.await.map_err(|_| StoreError::Closed)
     }

@@ -116,7 +116,7 @@ pub struct BoundedSize {
     pub rows_min: u64,
     /// The smallest timestamp that is known of it, if any is.
     pub oldest: Timestamp,
-    /// Bytes per day over the last day and the last week; filled in by whoever has watched.
+    /// Bytes per day over the last day and the last week; filled in by the watcher of growth.
     pub growth_day: Option<i64>,
     pub growth_week: Option<i64>,
 }

@@ -1,7 +1,7 @@
 //! The ledger of a run: every partition of it that is large enough to matter, with exact bytes and rows.
 //!
-//! Sixteen bytes a partition, sorted by token, kept in memory while the file is open. What it leaves out is below its
-//! [`Floor`], so a partition over several runs is known to within one floor for each run that does not name it.
+//! Sixteen bytes a partition, sorted by token, kept in memory while the file is open. Partitions that it leaves out are below its
+//! [`Floor`], so the size of a partition over several runs is known to within one floor for each run that does not name it.
 //! Two partitions of one token share an entry; that is one in 2^64.
 
 use super::Largest;

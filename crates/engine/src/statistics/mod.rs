@@ -249,7 +249,7 @@ impl Collector {
     }
 }
 
-/// Partitions of a memtable that are looked at: about a millisecond of work. Of larger memtables only those that the memtable
+/// Partitions of a memtable that are examined: about a millisecond of work. Of larger memtables only those that the memtable
 /// has seen grow large.
 const PARTITIONS_MAX: usize = 20_000;
 

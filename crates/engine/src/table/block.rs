@@ -64,7 +64,7 @@ pub struct Place {
 /// Most entries and the largest offset of an entry's start in a block.
 pub const ENTRIES_MAX: usize = u16::MAX as usize;
 
-/// Entries of which a reader learns at once whether any is live.
+/// A reader learns for this many entries at once whether any is live.
 const GROUP_ENTRIES: usize = 32;
 
 impl Block {

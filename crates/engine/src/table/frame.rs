@@ -21,7 +21,7 @@ pub const OVERHEAD_BYTES: usize = HEAD_BYTES + CHECKSUM_BYTES;
 /// Larger frames are never written: one entry is at most a commit, and commits are far smaller.
 pub const RAW_BYTES_MAX: usize = 1 << 30;
 
-/// One byte of lz4 stands for at most so many.
+/// One byte of lz4 stands for at most this many bytes.
 const LZ4_RATIO_MAX: usize = 255;
 
 /// zstd's fastest ordinary level: on rows it is most of the ratio for the least time.

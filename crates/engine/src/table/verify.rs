@@ -18,7 +18,7 @@ pub struct Verified {
 
 impl Table {
     /// Checks every frame, the order of all keys, every row image, that counts fit the statistics and
-    /// that the parts of the file lie without gaps. `progress` is told the bytes read so far.
+    /// that the parts of the file lie without gaps. `progress` gets the bytes read so far.
     pub fn verify(&self, progress: &mut dyn FnMut(u64)) -> Result<Verified, StoreError> {
         let properties = file::check_ends(&self.file)?;
         frame::read(&self.file, properties)?;

@@ -16,8 +16,8 @@ The server may be running or stopped. A running one is asked (over a socket in i
 machine, as its user) for a snapshot: recent writes are flushed, table files are hard-linked, and clients wait only
 for the links. Then the snapshot is copied. Every batch is in the backup whole or not at all.
 
-Every copied file is read back and every checksum checked before the backup counts. One that is cut off or fails is
-no database, and the same command clears it and starts over.
+Every copied file is read back and every checksum checked before the backup counts. An interrupted or failed backup is
+not a database; the same command clears it and starts over.
 
 Examples:
   partita backup --data /var/lib/partita --to /backup/monday
@@ -26,7 +26,7 @@ Examples:
   partita serve --data /var/lib/partita-new";
 
 const RESTORE_HELP: &str = "\
-The new folder must not exist or be empty: nothing is ever overwritten. Every file is read back and every checksum
+The new folder must be empty or not exist: nothing is ever overwritten. Every file is read back and every checksum
 checked before the database counts; damage in the backup is reported with file and offset, and nothing stays in
 the new folder. When this succeeds, start the server on the new folder.
 
@@ -39,7 +39,7 @@ pub struct BackupOptions {
     /// The database to back up
     #[arg(long, env = "PARTITA_DATA", value_name = "DIR", default_value = "partita-data")]
     data: PathBuf,
-    /// Where to: a folder that does not exist yet, or an empty one
+    /// Where the backup goes: a folder that does not exist yet, or an empty one
     #[arg(long, value_name = "DIR")]
     to: PathBuf,
 }

@@ -23,7 +23,7 @@ struct StatusOptions {
     /// A node of the cluster
     #[arg(long, value_name = "HOST[:PORT]", default_value = "127.0.0.1:9042")]
     from: String,
-    /// The role to log in as, where the cluster asks. The password is PARTITA_PASSWORD
+    /// The role to log in as, if the cluster asks. The password is PARTITA_PASSWORD
     #[arg(long, value_name = "ROLE", env = "PARTITA_USER", default_value = client::FIRST_LOGIN.0)]
     user: String,
 }

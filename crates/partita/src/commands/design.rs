@@ -24,7 +24,7 @@ pub struct DesignOptions {
 }
 
 const HELP: &str = "\
-A catalogue says what there is and what is read:
+A catalogue says which entities there are and how they are read:
 
   keyspace = \"cases\"
 
@@ -43,7 +43,7 @@ A catalogue says what there is and what is read:
   operation = \"list_open_tasks\"
   entity = \"task\"
   inputs = [\"tenant_id\", \"assignee_id\"]  # known exactly: the partition key
-  filter = \"status = 'OPEN'\"             # which rows are in the table at all
+  filter = \"status = 'OPEN'\"             # which rows the table contains
   order = \"due_at ASC\"                   # the clustering key
   limit = 100
   frequency = 2000                       # reads per second at peak

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 const HELP: &str = "\
 With --auth password, requests of the DynamoDB API must be signed. A key belongs to a role and may do what the role may
-(GRANT ... ON KEYSPACE dynamo). Its secret is shown once; the server keeps it in system_auth.access_keys, because a
-signature can only be checked by who knows the secret. Run this on the server's machine, as its user, while it runs.
+(GRANT ... ON KEYSPACE dynamo). Its secret is shown once; the server keeps it in system_auth.access_keys, because it
+needs the secret to check a signature. Run this on the server's machine, as its user, while it runs.
 
 Examples:
   partita keys create app                  # two lines for ~/.aws/credentials
@@ -27,7 +27,7 @@ pub struct KeysOptions {
 
 #[derive(Subcommand)]
 enum KeysCommand {
-    /// Make a key for a role and show its secret, this once
+    /// Make a key for a role and show its secret, only this once
     Create { role: String },
     /// List keys and their roles
     List { role: Option<String> },

@@ -16,15 +16,15 @@ From the full query log of a Cassandra node: partita patterns schema.cql /var/lo
 #[command(after_help = HELP)]
 pub struct PatternsOptions {
     /// Files with a schema and statements, or the full query log of a Cassandra node (its folder, or .cq4 files), read one
-    /// behind the other; no server is asked then
+    /// after the other; then no server is asked
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
     server: ServerAt,
-    /// Only of this keyspace
+    /// Only patterns of this keyspace
     #[arg(long, value_name = "NAME")]
     keyspace: Option<String>,
-    /// Leave out what was called less often
+    /// Leave out statements that were called less often
     #[arg(long, value_name = "N", default_value_t = 1)]
     calls: u64,
 }

@@ -20,7 +20,7 @@ pub struct ReviewOptions {
     /// Review the schema of a running server or Cassandra cluster (4.0 or later), together with the files; it is only read
     #[arg(long, value_name = "HOST[:PORT]")]
     from: Option<String>,
-    /// With --from: the role to log in as, where the server asks. The password is PARTITA_PASSWORD
+    /// With --from: the role to log in as, if the server asks. The password is PARTITA_PASSWORD
     #[arg(long, value_name = "ROLE", env = "PARTITA_USER", default_value = client::FIRST_LOGIN.0)]
     user: String,
     /// With --from: only this keyspace

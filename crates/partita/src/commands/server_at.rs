@@ -10,7 +10,7 @@ pub struct ServerAt {
     /// The CQL listener of the server
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:9042", env = "PARTITA_CQL")]
     from: String,
-    /// The role to log in as, where the server asks. The password is PARTITA_PASSWORD
+    /// The role to log in as, if the server asks. The password is PARTITA_PASSWORD
     #[arg(long, value_name = "ROLE", env = "PARTITA_USER", default_value = client::FIRST_LOGIN.0)]
     user: String,
 }

@@ -53,10 +53,10 @@ pub struct SimulateOptions {
     /// Sizes of the business to look at.
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,10,100")]
     scale: Vec<f64>,
-    /// What is more at 10x: the rows and traffic of each key (the harder case), or the number of keys.
+    /// What grows with the scale: the rows and traffic of each key (the harder case), or the number of keys.
     #[arg(long, value_enum, default_value_t = Growing::Rows)]
     grow: Growing,
-    /// Days of writing, where the retention is longer.
+    /// Days of writing, if the retention is longer.
     #[arg(long, value_name = "N", default_value_t = 365.0)]
     days: f64,
     /// The same seed gives the same report on every machine.
@@ -65,8 +65,8 @@ pub struct SimulateOptions {
 }
 
 const HELP: &str = "\
-What is declared is used: peak_rate, partitions, rows_per_partition, rows_per_day, row_bytes, retention, lookback, hot_share and
-buckets of CREATE ACCESS PATTERN. What is not declared is assumed, and the report ends with every assumption.
+Declared numbers are used: peak_rate, partitions, rows_per_partition, rows_per_day, row_bytes, retention, lookback, hot_share and
+buckets of CREATE ACCESS PATTERN. Numbers that are not declared are assumed, and the report ends with every assumption.
 
   partita simulate schema.cql --large acme=40%                     one tenant is 40 % of everything
   partita simulate schema.cql --zipf 0 --nodes 12 --scale 1,50     even keys, a larger ring

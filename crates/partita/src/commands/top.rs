@@ -10,11 +10,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 const HELP: &str = "\
-Rates are per second. `share` is the part of the table's operations that this one partition takes; `error` is how many
-operations per second it may have had more than shown. While it runs, type one of r w b s t c (reads, writes, bytes, rows
+Rates are per second. `share` is the part of the table's operations that this one partition takes; `error` is how many more
+operations per second it may have had than shown. While it runs, type one of r w b s t c (reads, writes, bytes, rows
 scanned, tombstones, refused conditions) and Enter to sort by it, or q and Enter to end.
 
-The same is in CQL: SELECT * FROM system_views.hot_partitions; and system_views.table_load tells how even each table is.";
+The same in CQL: SELECT * FROM system_views.hot_partitions. system_views.table_load shows how evenly each table is used.";
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum By {
@@ -68,7 +68,7 @@ pub struct TopOptions {
     /// Seconds between two looks
     #[arg(long, value_name = "SECONDS", default_value_t = 2)]
     every: u64,
-    /// Look once and end; so it is when the output is no terminal
+    /// Look once and end; the default if the output is not a terminal
     #[arg(long)]
     once: bool,
 }

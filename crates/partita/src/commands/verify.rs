@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 const HELP: &str = "\
 Checks the manifest, the catalogue, the commit log and every block of every table file: checksums, the order of
-keys, the form of every row, that files are the ones the manifest names. Nothing is changed. Of a running server a
-snapshot is checked (recent writes are flushed first), so its log is not part of it.
+keys, the form of every row, that files are the ones the manifest names. Nothing is changed. If a server is running, a
+snapshot of it is checked (recent writes are flushed first); the snapshot does not contain the log.
 
 Exit 0: all is well. Exit 1: damage, one line each with file and offset. Then: keep the folder as it is, copy it if the
 disk may be failing, and either put back the named file from a copy or restore a backup:

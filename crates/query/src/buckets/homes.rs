@@ -1,4 +1,4 @@
-//! Where rows of one generation of a table are in another: through the entity, which both name alike.
+//! From the place of a row in one generation of a table to its place in another: through the entity, which both name alike.
 
 use super::Bucket;
 use model::key::{PartitionKey, composite_part};
@@ -23,7 +23,7 @@ pub fn entity_of(table: &Table, key: &PartitionKey) -> Option<PartitionKey> {
     entity_of_plan(table.bucketing(), table.entity_key().len(), key)
 }
 
-/// The same for any plan of a table whose entities are named by so many columns.
+/// The same for any plan of a table whose entities are named by this many columns.
 pub fn entity_of_plan(plan: Option<&Bucketing>, columns: usize, key: &PartitionKey) -> Option<PartitionKey> {
     match (plan, columns) {
         (Some(plan), _) => PartitionKey::of(Bucket::of_key(plan, key)?.0),

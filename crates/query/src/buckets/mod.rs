@@ -1,7 +1,7 @@
 //! Bucketed tables: from rows to their partitions, and from restrictions to the buckets that can have rows.
 //!
 //! An entity is what a statement names as one partition. Its key is that of its record: the values of the partition key columns
-//! without buckets, as a composite. The partitions of its rows have the same bytes in front and their buckets behind.
+//! without buckets, as a composite. The keys of its partitions begin with the same bytes and end with their buckets.
 
 mod homes;
 mod prune;

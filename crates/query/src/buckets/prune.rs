@@ -1,7 +1,7 @@
 //! Which buckets can have rows in some slices of clustering bytes.
 //!
-//! Slices are all that is left of equalities, INs, ranges and tuples once values are bound, so one look at their ends serves
-//! every statement. What cannot be told from the ends is not cut off.
+//! Once values are bound, equalities, INs, ranges and tuples have all become slices, so one look at their ends serves
+//! every statement. If an end gives no bound, nothing is pruned there.
 
 use model::comparable;
 use schema::{Bucketing, Table};

@@ -1,4 +1,4 @@
-//! Where rows of a bucket go that has spilled.
+//! Where the rows of a spilled bucket go.
 
 use super::{Bucket, component};
 use model::key::PartitionKey;

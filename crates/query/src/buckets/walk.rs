@@ -1,6 +1,6 @@
-//! The time buckets of one entity, one after the other, in either direction: as far as somebody wants to go.
+//! The time buckets of one entity, one after the other, in either direction, as far as the caller wants to go.
 //!
-//! They come from the record of buckets, a few at first and more with every look, so that whoever needs the newest rows reads
+//! They come from the record of buckets, a few at first and more with every look, so that a read of the newest rows reads
 //! little of it.
 
 use super::{Bucket, Pruned};
@@ -85,7 +85,7 @@ impl Walk {
         }
     }
 
-    /// The bucket with this number; `None` when there are not so many.
+    /// The bucket with this number; `None` when there are fewer.
     pub async fn at<S: Store>(
         &mut self,
         at: usize,

@@ -157,7 +157,7 @@ fn evaluate_args<'v>(
 /// Most bytes that the calls inside a call may give, all of them together: each copies what it takes, and nothing else has its
 /// turn meanwhile.
 const NESTED_BYTES_MAX: usize = 2 << 20;
-/// Nobody nests so many calls that results up to this add up to more.
+/// Results up to this size do not count: nobody nests so many calls that they add up to more.
 const NESTED_BYTES_FREE: usize = 32 << 10;
 
 fn check_nested(arg: &Expr, value: Option<&[u8]>) -> Result<(), QueryError> {

@@ -16,7 +16,7 @@ pub enum ConditionFault {
     /// A deletion names a range of rows.
     RangeOfRows,
     ExistsAndNotExists,
-    /// One statement asks whether the row is there, another what is in it.
+    /// One statement asks whether the row exists, another about its values.
     ValuesAndExistence {
         exists: bool,
     },

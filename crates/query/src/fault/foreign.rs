@@ -1,4 +1,4 @@
-//! Tables of one dialect, met in another.
+//! Tables of one dialect, used in another.
 
 use super::Kind;
 

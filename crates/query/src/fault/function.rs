@@ -1,4 +1,4 @@
-//! Calls of functions that cannot be, or that failed.
+//! Calls of functions that are impossible, or that failed.
 
 use super::Kind;
 use model::value::ValueError;

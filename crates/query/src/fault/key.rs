@@ -1,4 +1,4 @@
-//! Keys that cannot be: empty, too long, or not made by this server.
+//! Impossible keys: empty, too long, or not made by this server.
 
 use super::Kind;
 

@@ -1,7 +1,7 @@
-//! Why a statement cannot be done as asked: facts, sorted by topic, without a word for any client.
+//! Why a statement cannot be done: facts, sorted by topic, without words for any client.
 //!
-//! A dialect matches the variants that it has words of its own for, and falls back on [`Kind`] where it has none. What a store says
-//! ([`store::StoreError`]) stays beside these in [`crate::QueryError`].
+//! A dialect matches the variants for which it has words of its own, and falls back on [`Kind`] for the others. Errors of a store
+//! ([`store::StoreError`]) stay beside these in [`crate::QueryError`].
 
 mod access;
 mod bucket;

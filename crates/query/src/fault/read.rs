@@ -1,4 +1,4 @@
-//! Reads whose answer, or whose work, is more than there is room for.
+//! Reads whose answer or work needs more room than there is.
 
 use super::Kind;
 

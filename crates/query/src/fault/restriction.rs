@@ -1,4 +1,4 @@
-//! Which rows a statement names: too many, or none that can be found.
+//! Statements that name too many rows, or none that can be found.
 
 use super::Kind;
 

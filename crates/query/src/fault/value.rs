@@ -1,4 +1,4 @@
-//! Values that do not fit where they stand.
+//! Values that do not fit their place.
 
 use model::constraint::Unsatisfied;
 use model::value::ValueError;

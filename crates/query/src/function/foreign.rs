@@ -1,6 +1,6 @@
 //! Tables of another dialect, read in this language: how stored values are shown, and how written ones are stored.
 //!
-//! `query` does not know those dialects. One registers itself once, with pure functions; a process that has none shows stored
+//! `query` does not know those dialects. A dialect registers itself once, with pure functions; a process without it shows stored
 //! bytes as they are.
 
 use super::Function;
@@ -9,10 +9,10 @@ use std::sync::OnceLock;
 
 /// What a dialect knows of the columns of its tables.
 pub trait ForeignTables: Sync {
-    /// Makes the stored value of a column what readers see; `None`: they see it as it is.
+    /// Turns the stored value of a column into what readers see; `None`: they see the stored value.
     fn shown(&self, table: &Table, column: &Column) -> Option<Function>;
 
-    /// Makes a value as readers know it what is stored, for conditions on keys.
+    /// Turns a value in the readers' form into the stored form, for conditions on keys.
     fn stored(&self, table: &Table, column: &Column) -> Option<Function>;
 
     /// The attributes of the key, then those of each index's key.
@@ -29,7 +29,7 @@ pub fn register(dialect: &'static dyn ForeignTables) {
     REGISTERED.get_or_init(|| dialect);
 }
 
-/// Who knows this table better than its columns say.
+/// The dialect that knows more of this table than its columns say.
 pub fn dialect_of(table: &Table) -> Option<&'static dyn ForeignTables> {
     table.foreign.as_ref().and(REGISTERED.get().copied())
 }

@@ -89,7 +89,7 @@ fn number(function: &Function, args: &Args<'_>) -> Result<Option<f64>, QueryErro
 /// Its name, and how many of the smallest it is.
 type Unit<'u> = (&'u str, f64);
 
-/// A unit by its name in any case, from the ones that there are.
+/// A unit by its name in any case, out of the given ones.
 fn unit<'u>(units: &'u [Unit<'u>], name: &str, what: &'static str) -> Result<&'u Unit<'u>, QueryError> {
     units.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).ok_or_else(|| {
         let known = units.iter().map(|(name, _)| name.to_string()).collect();

@@ -59,7 +59,7 @@ pub struct Function {
     pub body: Body,
     /// Keeps the order of its argument: may end a GROUP BY.
     pub monotonic: bool,
-    /// What somebody made; `None`: it is built in.
+    /// The user's function; `None`: it is built in.
     pub user: Option<Arc<User>>,
 }
 

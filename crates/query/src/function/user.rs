@@ -1,6 +1,6 @@
 //! Functions and aggregates that users made, as plans call them.
 //!
-//! What a plan calls is kept beside it: permissions are asked for it, and a plan is stale when it has changed.
+//! The functions that a plan calls are kept beside it: they need permissions, and the plan is stale when one has changed.
 
 use super::{Args, CallContext, CallResult, Function};
 use crate::fault::FunctionFault;
@@ -133,7 +133,7 @@ impl Function {
         })
     }
 
-    /// What a client is told when it fails.
+    /// The error for a client when it fails.
     pub fn failed(&self, why: sandbox::Failure) -> FunctionFault {
         FunctionFault::UserFailed {
             function: self.name.to_string(),
@@ -206,7 +206,7 @@ impl Choice {
         same && self.chosen.called().iter().all(is_there)
     }
 
-    /// What somebody who uses it must be allowed to execute: keyspace, name and types of each.
+    /// The functions that a caller must be allowed to execute: keyspace, name and types of each.
     pub fn executed(&self) -> Vec<(Arc<str>, Arc<str>, Vec<String>)> {
         let texts = |types: Vec<&str>| types.into_iter().map(str::to_string).collect();
         let mut all = Vec::new();

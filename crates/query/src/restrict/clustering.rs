@@ -32,7 +32,7 @@ pub struct Step {
 pub struct TupleRange {
     pub start: Option<RangeBound>,
     pub end: Option<RangeBound>,
-    /// NOT IN: tuples of so many columns that are left out.
+    /// NOT IN: tuples of this many columns that are left out.
     pub except: Vec<(usize, Terms)>,
 }
 

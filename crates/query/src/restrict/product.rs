@@ -1,4 +1,4 @@
-//! What IN relations multiply to. Every product is checked before it is built: a text of two kilobytes can name
+//! The products of IN relations. Every product is checked before it is built: a text of two kilobytes can name
 //! billions of rows.
 
 use crate::error::QueryError;

@@ -20,7 +20,7 @@ pub struct Aggregate {
     pub user: Option<Box<UserCall>>,
 }
 
-/// A call of an aggregate that somebody made.
+/// A call of a user's aggregate.
 #[derive(Clone, Debug)]
 pub struct UserCall {
     pub state: Arc<Function>,
@@ -96,7 +96,7 @@ impl Aggregate {
         })
     }
 
-    /// Takes the row at hand into account.
+    /// Takes the current row into account.
     pub fn add(&self, state: &mut State, env: &Env<'_, '_>) -> Result<(), QueryError> {
         if let (Some(user), State::User(value)) = (&self.user, &mut *state) {
             return user.add(value, env);

@@ -1,7 +1,7 @@
-//! Reads of bucketed tables: which way an entity is read.
+//! Reads of bucketed tables: how an entity is read.
 //!
-//! Rows come as if the entity were one partition. With time buckets alone they follow each other, so the buckets are read one
-//! after the other, and only as far as the page or LIMIT wants. With hash buckets, several entities, or columns before the time
+//! Rows come as if the entity were one partition. With time buckets alone, buckets follow each other in the order of rows, so they are read
+//! one after the other, and only as far as the page or LIMIT wants. With hash buckets, several entities, or columns before the time
 //! in the clustering key, the buckets are merged.
 
 use super::collector::Collector;
@@ -46,7 +46,7 @@ pub async fn choose<S: Store, T: Store>(
         return merged(scan, bucketing, entities, state).await.map(Chosen::Groups);
     }
     if plan.distinct || plan.grouping.is_some() || plan.ann.is_some() {
-        // Order plays no part: every partition that there is, one after the other.
+        // The order does not matter: every existing partition, one after the other.
         let mut keys = Vec::new();
         for entity in &entities {
             let reading = scan.reading();
@@ -87,7 +87,7 @@ fn newest_first<S: Store, T: Store>(scan: &Scan<'_, '_, S, T>, bucketing: &Bucke
     time.is_some_and(|time| scan.plan.table.clustering[time.by].descending != scan.plan.reverse)
 }
 
-/// The streams of all entities. Behind a page they begin at its place, so that buckets before it are not looked at again.
+/// The streams of all entities. After a page they start at its place, so that buckets before it are not looked at again.
 async fn merged<S: Store, T: Store>(
     scan: &Scan<'_, '_, S, T>,
     bucketing: &Bucketing,

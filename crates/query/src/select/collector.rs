@@ -35,7 +35,7 @@ const BODY_BYTES: usize = 512;
 /// Most room that is made for rows that LIMIT lets us expect.
 const BODY_BYTES_EXPECTED_MAX: usize = 64 << 10;
 
-/// Answers above this get memory for all that they may become, as far as it is reasonable.
+/// Answers above this size get memory for all that they may become, up to a limit.
 const LONG_BYTES: usize = 512 << 10;
 const BODY_BYTES_RESERVED_MAX: usize = 64 << 20;
 
@@ -84,7 +84,7 @@ pub struct Collector<'p, 'c> {
     turn: Turn,
     /// Functions of users are called.
     calls: bool,
-    /// The read was stopped for others to have their turn, and goes on behind this place.
+    /// The read was stopped for others to have their turn, and continues after this place.
     pub turn_over: Option<Position>,
     pub error: Option<QueryError>,
     /// Clustering bytes and end in `body` of every row, when a merge wants them.
@@ -324,9 +324,10 @@ impl<'p, 'c> Collector<'p, 'c> {
             self.mark(clustering.filter(|_| !self.plan.table.clustering.is_empty()));
         }
         let flow = self.counted();
-        // Whoever got all the rows that they asked for asks again, as with Cassandra: clients count on it, and nothing
-        // has to be read to find out whether there are more. A merge must know.
-        if flow != Flow::Stop && self.count >= self.budget.rows && self.trace.is_none() {
+        // A client that got exactly the rows it asked for asks again, as with Cassandra: clients rely on it, and nothing
+        // has to be read to find out whether there are more. A merge asks each of its streams again as well: one row more of each would
+        // cost it more, above all of streams on other shards.
+        if flow != Flow::Stop && self.count >= self.budget.rows {
             self.stopped = Some(Stop::PageFull);
             return Ok(Flow::Stop);
         }
@@ -444,7 +445,7 @@ impl<'p, 'c> Collector<'p, 'c> {
         Ok(Flow::Continue)
     }
 
-    /// The rows that follow are of another entity; so many of its groups may still come.
+    /// The rows that follow are of another entity; this many of its groups may still come.
     pub fn begin_entity(&mut self, groups_left: Option<u64>) -> Result<(), QueryError> {
         self.end_group()?;
         self.partition_left = groups_left;
@@ -522,7 +523,7 @@ impl<'p, 'c> Collector<'p, 'c> {
         }
     }
 
-    /// Stops the read behind a row that was dealt with; whoever drives it goes on there.
+    /// Stops the read after a row that was dealt with; the driver continues there.
     #[cold]
     fn give_way(&mut self, flow: Flow, clustering: &[u8]) -> Flow {
         let Some(key) = self.key.clone() else { return flow };

@@ -1,8 +1,8 @@
 //! Paging states of earlier generations of a table: the place in an entity is the same, its partition is another.
 //!
-//! A state of a read that names its entities holds a clustering position, whichever plan it was made under. It becomes the place in a
-//! merge, which is then told what is merged now, or becomes a position in the partition that has the row now. A scan in the order of tokens
-//! cannot go on: the tokens have changed.
+//! If a read names its entities, its state holds a clustering position, whichever plan it was made under. That becomes the place in a
+//! merge over the present partitions, or a position in the partition that has the row now. A scan in the order of tokens
+//! cannot continue, because the tokens have changed.
 
 use super::merge::set_of;
 use super::paging::{MergeState, PagingState, SequenceState, malformed};

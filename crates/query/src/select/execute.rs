@@ -401,7 +401,7 @@ impl<'a, 'r, S: Store, T: Store> Scan<'a, 'r, S, T> {
                 ReadEnd::Stopped => return Ok(Ended::Stopped),
                 ReadEnd::Paused(position) => {
                     self.pauses += 1;
-                    // Whoever leaves a partition open knows best where a page may end in it.
+                    // The one who leaves a partition open knows best where a page may end in it.
                     if !collector.open && self.looked_enough() {
                         collector.paused_at(&position);
                         return Ok(Ended::Budget);

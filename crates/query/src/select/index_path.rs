@@ -1,6 +1,6 @@
 //! The index that a plan reads through, and what it looks up there.
 //!
-//! An index only says where to look: the plan keeps every filter it would have without one, so its answer is that of reading
+//! An index only says where to look. The plan keeps every filter that it would have without one, so its answer is that of reading
 //! everything.
 
 use crate::context::{Ids, Request};

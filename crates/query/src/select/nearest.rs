@@ -1,7 +1,7 @@
 //! ORDER BY ... ANN OF: the rows whose vectors are most similar, found by looking at every vector.
 //!
-//! Exact: nothing is approximated, so the cost is that of a scan. Similarity is what the column's index
-//! says, else the cosine, as Cassandra's default; rows without a vector are never near.
+//! Nothing is approximated, so the cost is that of a scan. The column's index says which similarity counts,
+//! otherwise it is the cosine, Cassandra's default; rows without a vector are never near.
 
 use crate::error::QueryError;
 use crate::expr::Expr;

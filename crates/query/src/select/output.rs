@@ -13,7 +13,7 @@ const ROW_BYTES_MAX: usize = 64 << 20;
 /// has its turn while a row is written.
 const REPEATED_BYTES_MAX: usize = 8 << 20;
 
-/// Refuses a row that is too large while it is being written; it has so many values, made of so many columns.
+/// Refuses a row that is too large while it is being written; it has this many values, made of this many columns.
 #[inline]
 pub(super) fn check_row(bytes: usize, values: usize, columns: usize) -> Result<(), QueryError> {
     if bytes <= REPEATED_BYTES_MAX { Ok(()) } else { check_large_row(bytes, values, columns) }

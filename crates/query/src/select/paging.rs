@@ -16,7 +16,7 @@ const KIND_SEQUENCE: u8 = 1;
 /// Kind 2 had one position per partition.
 const KIND_MERGE: u8 = 3;
 
-/// Where reading goes on.
+/// Where reading continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PagingState {
     /// Partitions one after the other.
@@ -36,7 +36,7 @@ pub struct SequenceState {
     pub partition_left: Option<u64>,
 }
 
-/// The place of the last row that was given, in the order of the merge: enough to go on in every stream.
+/// The place of the last returned row, in the order of the merge: enough to continue in every stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MergeState {
     /// Of which partitions, in which order.

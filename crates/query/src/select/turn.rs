@@ -1,7 +1,7 @@
 //! How long a read may hold its shard: work is counted as rows are taken, and at some point others have their turn.
 //!
-//! Counting needs no clock and is the same in every run. A unit is about a nanosecond on the machines we know; entries that
-//! the store examines in vain are counted by the store (`scan_limit`), what is done with a row is counted here.
+//! Counting needs no clock and is the same in every run. A unit is about a nanosecond on the machines we know. The store counts entries
+//! that it examines in vain (`scan_limit`); work on a row is counted here.
 
 use super::filter::BoundFilter;
 use super::output::Output;
@@ -68,7 +68,7 @@ impl Turn {
         self.left = self.left.saturating_sub(units.saturating_mul(UNIT_COST));
     }
 
-    /// Counts a row of so many bytes; whether it is others' turn now.
+    /// Counts a row of this many bytes, and says whether it is others' turn now.
     #[inline]
     pub fn is_over(&mut self, row_bytes: usize) -> bool {
         let cost = self.row.saturating_add(self.byte.saturating_mul(row_bytes as u64));

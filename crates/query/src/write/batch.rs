@@ -69,7 +69,7 @@ impl Merged {
 }
 
 /// The mutations of a batch in the making: first the partitions of all statements are found, as Cassandra does, because it
-/// decides which of two errors is told; then the rows are written.
+/// decides which of two errors is reported; then the rows are written.
 struct Making<'m, S: Store> {
     plan: &'m BatchPlan,
     ctx: &'m Context<'m, S>,

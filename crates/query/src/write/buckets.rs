@@ -1,8 +1,8 @@
 //! Writes to bucketed tables: rows go to the partitions of their buckets.
 //!
 //! The bucket is computed from the clustering key as it will be stored, so a value is evaluated once (`now()` gives another one
-//! each time) and an IN relation on the bucketed column sends every row to its own bucket. A deletion of more than named rows
-//! goes to the buckets that there are, which have to be looked up first.
+//! each time) and an IN relation on the bucketed column sends every row to its own bucket. A deletion that does not name
+//! single rows goes to the existing buckets, which have to be looked up first.
 
 use super::build::{Builder, RowTargets, Targets};
 use super::plan::{Keys, WriteKind, WritePlan};
@@ -21,7 +21,7 @@ use schema::Bucketing;
 use store::Store;
 
 impl WritePlan {
-    /// Whether the buckets that there are have to be looked up: a deletion that names an entity and not its rows.
+    /// Whether the existing buckets have to be looked up: for a deletion that names an entity and not its rows.
     pub fn spans_buckets(&self) -> bool {
         match &self.keys {
             Keys::Where(restrictions) => {
@@ -98,7 +98,7 @@ impl<'a> Builder<'a, '_> {
         let row = key::clustering_key(&plan.table, clustering.as_slice())?;
         let bucket = Bucket::of_row(&plan.table, bucketing, &row)?;
         for ((expr, own), column) in given.iter().zip(bucket.values()).zip(plan.table.bucket_columns()) {
-            // Exports have the column; whoever gives a value must give the right one.
+            // Exports have the column; a given value must be the right one.
             if let Evaluated::Value(value) = expr.evaluate(self.request, self.ids)?
                 && *value != *own
             {

@@ -221,7 +221,7 @@ impl<'a> Builder<'a, '_> {
         Ok(())
     }
 
-    /// Rows first, then statics: what is wrong with a row is told before what is wrong with a static column.
+    /// Rows first, then statics: an error in a row is reported before an error in a static column.
     fn write_rows(
         &self,
         plan: &'a WritePlan,

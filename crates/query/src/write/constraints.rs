@@ -1,5 +1,5 @@
-//! Constraints of columns where a statement is turned into mutations: what it writes itself is judged here, what needs the
-//! row as it will be is handed to the store with the mutation.
+//! Constraints of columns, when a statement is turned into mutations. Values that the statement writes are checked here; constraints that
+//! need the row as it will be go to the store with the mutation.
 
 use super::build::{Builder, RowTargets, Targets};
 use super::cells::Stamp;

@@ -103,7 +103,7 @@ fn living<'o>(plans: &[&WritePlan], outcome: &'o CasOutcome, now_seconds: u32) -
     Cow::Owned(outcome)
 }
 
-/// What the client is told about the outcome.
+/// What the client gets as the outcome.
 pub(super) async fn answer<S: Store>(
     ctx: &Context<'_, S>,
     plans: &[&WritePlan],
@@ -140,7 +140,7 @@ pub fn answer_now(plan: &WritePlan, outcome: &CasOutcome, now_seconds: u32) -> R
     rows(&[plan], &looked, outcome, shown, asked).unwrap_or_else(|_| applied_only(plan, outcome.applied))
 }
 
-/// Who asks, and how.
+/// The caller, and how the answer is wanted.
 struct Asked<'v, 'c> {
     batch: bool,
     /// What masks are evaluated in; `None` for readers who see clear values.

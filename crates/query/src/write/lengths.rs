@@ -1,6 +1,6 @@
 //! Keys and indexed values that are too long for Cassandra, whose lengths have two bytes.
 //!
-//! They would work here, but who moves to a cluster could not take them along; a server option allows them.
+//! They would work here, but could not be moved to a cluster; a server option allows them.
 
 use crate::error::QueryError;
 use crate::fault::KeyFault;
@@ -12,7 +12,7 @@ use model::types::DataType;
 use schema::{Column, Index, IndexPart, Table};
 use store::Mutation;
 
-/// Refuses what is longer than `bytes_max`. Only for mutations that are longer themselves: no other can hold such a thing.
+/// Refuses keys and values longer than `bytes_max`. Called only for mutations that are longer themselves: others cannot hold such a value.
 pub(super) fn check(table: &Table, mutation: &Mutation, bytes_max: usize) -> Result<(), QueryError> {
     let mut decoded = Vec::new();
     for entry in mutation.entries() {

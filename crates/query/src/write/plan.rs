@@ -39,7 +39,7 @@ pub struct WritePlan {
     pub timestamp: Option<Expr>,
     pub ttl: Option<Expr>,
     pub condition: Option<ConditionPlan>,
-    /// What a reader who may not see clear values is shown of masked columns, and which of them the statement asks about.
+    /// What a reader who may not see clear values gets for masked columns, and which of them the statement asks about.
     pub masks: Masks,
     /// Some column of the table has constraints.
     pub checked: bool,
@@ -52,7 +52,7 @@ pub struct WritePlan {
 /// Of a conditional statement on a table with masked columns; empty for all others.
 #[derive(Clone, Debug, Default)]
 pub struct Masks {
-    /// For each masked column what is shown of it; input 0 is its value.
+    /// For each masked column what is shown for it; input 0 is its value.
     pub shown: Vec<(ColumnName, Expr)>,
     /// Masked columns that conditions or key relations are on: whether they hold tells the values.
     pub queried: Vec<ColumnName>,

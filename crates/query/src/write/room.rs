@@ -22,7 +22,7 @@ pub(super) struct Room {
     list_operations: Cell<usize>,
 }
 
-/// Most operations on lists by index or value in one request: each reads its list, and writes the row anew.
+/// Most operations on lists by index or value in one request: each reads its list and writes the row again.
 const LIST_OPERATIONS_MAX: usize = 16;
 
 impl Room {

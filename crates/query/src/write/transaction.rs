@@ -1,8 +1,8 @@
 //! Transactions: look at rows, decide, write, at one moment.
 //!
 //! The partitions of everything that is read or written are locked first; then the SELECTs run as they always do, the
-//! conditions are evaluated, and the writes become one commit. So a transaction sees a state that no other transaction and no
-//! conditional statement changes before it is done. Plain writes take no locks, as everywhere.
+//! conditions are evaluated, and the writes become one commit. No other transaction and no
+//! conditional statement changes the state that it sees before it is done. Plain writes take no locks, as everywhere.
 
 use super::build::Builder;
 use super::json::Document;

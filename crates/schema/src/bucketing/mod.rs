@@ -1,8 +1,8 @@
 //! Bucketing: the rows of what a statement calls one partition are in many, by time, by hash, or both.
 //!
 //! Each bucket column is a real column at the end of the partition key, so tools and exports see an ordinary table. Its value
-//! follows from the row's clustering key alone: whoever knows the row knows its bucket. Here is what buckets are; how
-//! statements go through them is in the query crate, and the record of which time buckets exist is kept by the store.
+//! follows from the row's clustering key alone, so who knows the row knows its bucket. This module says what buckets are; the query
+//! crate has how statements go through them, and the store keeps the record of which time buckets exist.
 
 mod every;
 mod generation;

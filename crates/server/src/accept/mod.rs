@@ -4,8 +4,10 @@
 //! shard-aware port the client's source port says which shard it wants (port mod shards), as
 //! ScyllaDB's drivers expect.
 
+mod inside;
 mod places;
 
+pub use inside::Inside;
 pub use places::{Full, Place, Places, PlacesMax};
 
 use crate::seldom::Seldom;
@@ -13,6 +15,7 @@ use crate::stream::Stream;
 use crate::tls::Certificates;
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,11 +30,18 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
 /// A connection on its way to its shard.
 pub struct Arrival<S> {
-    pub socket: TcpStream,
+    pub socket: Socket,
     pub address: SocketAddr,
     /// Counts the connection until it ends.
     pub place: Place,
     pub serve: Serve<S>,
+}
+
+/// What a connection came over.
+pub enum Socket {
+    Client(TcpStream),
+    /// From this process itself ([`Inside`]).
+    Inside(UnixStream),
 }
 
 /// A socket that clients connect to, and what is spoken there.
@@ -104,6 +114,7 @@ pub async fn accept_forever<S>(
             Spread::BySourcePort => address.port() as usize % shards.len(),
         };
         next = next.wrapping_add(1);
+        let socket = Socket::Client(socket);
         if shards[shard].send(Arrival { socket, address, place, serve }).is_err() {
             return;
         }
@@ -158,7 +169,14 @@ pub fn refused(address: SocketAddr, full: Full, max: usize) {
     }
 }
 
-async fn open(patience: Duration, socket: TcpStream, tls: Option<Certificates>) -> io::Result<Stream> {
+async fn open(patience: Duration, socket: Socket, tls: Option<Certificates>) -> io::Result<Stream> {
+    let socket = match socket {
+        Socket::Client(socket) => socket,
+        Socket::Inside(socket) => {
+            socket.set_nonblocking(true)?;
+            return Ok(Stream::Inside(tokio::net::UnixStream::from_std(socket)?));
+        }
+    };
     socket.set_nonblocking(true)?;
     socket.set_nodelay(true)?;
     let socket = tokio::net::TcpStream::from_std(socket)?;

@@ -2,7 +2,7 @@
 //!
 //! Guarantees: no more work runs at once than there are threads, whatever clients do; a thread is busy until its work is
 //! done, even if the client has left meanwhile, and work whose client left while it waited is not begun. Addresses take
-//! turns, so whoever sends a thousand logins waits for them himself. One thread is kept for clients on this machine and
+//! turns, so a client that sends a thousand logins delays only itself. One thread is kept for clients on this machine and
 //! for superusers.
 
 use std::collections::{HashMap, VecDeque};

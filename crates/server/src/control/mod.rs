@@ -1,6 +1,6 @@
 //! The control socket, `<data>/control/socket`: how the commands of this machine talk to a running server.
 //!
-//! Who may reach the data folder may connect, nobody else: the folder `control` is for its owner only, and neither
+//! Only those who can reach the data folder can connect: the folder `control` is for its owner only, and neither
 //! a browser nor another machine can open a Unix socket. Two requests exist (docs/adr/0008-control-socket.md): `keys ...` makes,
 //! lists and deletes access keys of roles, `snapshot` makes a consistent copy by hard links in `<data>/control/`, answers with its name, and keeps it until the
 //! connection ends. What a killed server left there goes when the next one starts.

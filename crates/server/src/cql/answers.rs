@@ -2,7 +2,7 @@
 //!
 //! A read may fill a page of megabytes, and a client may ask for a thousand pages and take none. So a read first gets room
 //! for its answer: little room, which is nearly always there and nearly always enough, or room for a whole page. What
-//! outgrows its room is read again with more, once there is more; who waits too long is told that the server is overloaded.
+//! outgrows its room is read again with more, once there is more; if it waits too long, the client hears that the server is overloaded.
 //!
 //! Guarantees: what reads of one shard hold for answers stays below the budget (a row that is larger than its room comes on
 //! top). One connection cannot take all the room. Does not count the answers to writes, nor buffers of a fixed size.

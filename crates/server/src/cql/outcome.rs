@@ -1,6 +1,6 @@
 //! The one place where the outcome of every request is recorded with its statement's identity.
 //!
-//! Nothing here decides anything: requests are answered elsewhere, and this is told of it. A statement that nobody records
+//! Nothing here decides anything: requests are answered elsewhere, and reported here. A statement that nobody records
 //! costs a look at one field.
 
 use super::connection::{Failure, Peer};

@@ -1,4 +1,4 @@
-//! What goes on beside requests: indexes that are filled, items that expire.
+//! Work beside requests: filling indexes, expiring items.
 
 use crate::shard::Shard;
 use dynamo::run::Caller;

@@ -123,7 +123,7 @@ impl FrontEnd {
             None => None,
             Some(socket) => {
                 listeners.push(("http", socket.local_addr().map_err(|e| StartError(e.to_string()))?));
-                Some(start_http(socket, &shared, known, stop.subscribe())?)
+                Some(start_http(socket, &shared, certificates.clone(), known, stop.subscribe())?)
             }
         };
         let mirror = mirror.map(|mirror| {
@@ -183,6 +183,7 @@ fn bind(name: &str, address: SocketAddr) -> Result<TcpListener, StartError> {
 fn start_http(
     socket: TcpListener,
     shared: &Arc<Shared>,
+    certificates: Option<Certificates>,
     topology: watch::Receiver<Arc<Topology>>,
     mut stopped: watch::Receiver<bool>,
 ) -> Result<JoinHandle<()>, StartError> {
@@ -192,7 +193,8 @@ fn start_http(
         let _ = stopped.wait_for(|stopped| *stopped).await;
     };
     let thread = std::thread::Builder::new().name("http".into());
-    let spawned = thread.spawn(move || crate::http::serve_pages(socket, pages, limits, stopping));
+    let spawned =
+        thread.spawn(move || crate::http::serve_pages(socket, pages, certificates, limits, stopping));
     spawned.map_err(|e| StartError(format!("threads: {e}")))
 }
 

@@ -1,7 +1,6 @@
 //! OpenTelemetry as an option: a sample of requests as spans and all metrics, to a collector (`--otlp-endpoint`).
 //!
-//! OTLP over plain HTTP with protobuf bodies, to `/v1/traces` and `/v1/metrics`. The binary has no TLS client, so a collector beyond this
-//! machine wants an agent beside the server. Nothing waits for the collector: the queue of spans is bounded, and what does not fit or is
+//! OTLP over HTTP or HTTPS with protobuf bodies, to `/v1/traces` and `/v1/metrics`. Nothing waits for the collector: the queue of spans is bounded, and what does not fit or is
 //! not taken is counted and dropped. Spans hold the statement without its values, never keys.
 //!
 //! [`Exemplars`] are there without a collector too: the last trace of each latency bucket, which `/metrics` shows in OpenMetrics form.

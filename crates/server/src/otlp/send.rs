@@ -1,6 +1,6 @@
 //! A POST to the collector.
 
-use crate::alerts;
+use crate::post;
 use std::fmt;
 use std::time::Duration;
 
@@ -8,14 +8,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Where the collector listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target(alerts::Target);
+pub struct Target(post::Target);
 
 impl Target {
-    /// Reads `http://host[:port][/path]`; says what is wrong with anything else.
+    /// Reads `http://host[:port][/path]`, or `https`; says what is wrong with anything else.
     pub fn parse(url: &str) -> Result<Target, String> {
-        let target =
-            alerts::Target::parse(url).map_err(|error| error.replace("--alerts-url", "--otlp-endpoint"))?;
-        Ok(Target(target))
+        post::Target::parse("--otlp-endpoint", url).map(Target)
     }
 }
 

@@ -1,11 +1,12 @@
 //! The console's door: no data without a login, nothing for other sites.
 
 use crate::bench::{Bench, PATIENCE};
-use server::config::Auth;
+use server::config::{Auth, ClusterTls, Tls};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
 /// A request of the console's own page, but for what the test changes.
+#[derive(Clone, Copy)]
 struct Asked<'a> {
     method: &'a str,
     path: &'a str,
@@ -21,8 +22,12 @@ fn post<'a>(path: &'a str, headers: &'a [(&'a str, &'a str)], body: &'a str) -> 
 }
 
 fn send(bench: &Bench, asked: &Asked<'_>) -> (u16, String) {
-    let mut stream = TcpStream::connect(bench.http).unwrap();
+    let stream = TcpStream::connect(bench.http).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    send_over(stream, asked)
+}
+
+fn send_over(mut stream: impl Read + Write, asked: &Asked<'_>) -> (u16, String) {
     let Asked { method, path, host, headers, body } = asked;
     let mut text =
         format!("{method} {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
@@ -170,4 +175,48 @@ fn pages_may_not_be_framed_and_load_nothing_from_elsewhere() {
     }
     let long = format!(r#"{{"cql": "{}"}}"#, "x".repeat(1 << 20));
     assert_eq!(send(&bench, &post("/api/query", &[OWN], &long)).0, 413);
+}
+
+#[test]
+fn a_server_with_a_certificate_has_its_console_on_https() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = ["localhost", "127.0.0.1", "db.example"].map(String::from);
+    let made = rcgen::generate_simple_self_signed(names).unwrap();
+    let (cert, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
+    std::fs::write(&cert, made.cert.pem()).unwrap();
+    std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+    let bench = Bench::start(|config| {
+        config.auth = Auth::Password;
+        config.tls = Some(Tls { cert: cert.clone(), key, client_ca: None });
+    });
+    let trusted = ClusterTls { ca: cert, own: None };
+    let over_tls = |asked: &Asked<'_>| {
+        send_over(server::dial_tls("127.0.0.1", bench.http.port(), &trusted, PATIENCE).unwrap(), asked)
+    };
+    let page = Asked { method: "GET", path: "/", host: Some("127.0.0.1"), headers: &[], body: "" };
+    // Plain HTTP serves what asks for no password, and sends everything else to HTTPS.
+    let health = Asked { path: "/health", ..page };
+    assert_eq!((send(&bench, &health).0, over_tls(&health).0), (200, 200));
+    let (status, answer) = send(&bench, &page);
+    assert!(status == 307 && answer.contains("location: https://127.0.0.1/"), "{answer}");
+    let login = post("/api/login", &[OWN], r#"{"role": "cassandra", "password": "cassandra"}"#);
+    let (status, answer) = send(&bench, &login);
+    assert!(status == 307 && !answer.contains("set-cookie"), "{answer}");
+    assert_eq!(send(&bench, &Asked { host: Some("evil.example"), ..page }).0, 421);
+    // A certificate names the server, so it may be asked by that name.
+    let named = Asked { host: Some("db.example"), ..page };
+    let (status, answer) = over_tls(&named);
+    assert!(status == 200 && answer.contains("<title>"), "{answer}");
+    let (status, answer) = over_tls(&login);
+    assert_eq!(status, 200, "{answer}");
+    assert!(answer.contains("; Secure"), "{answer}");
+    let cookie = cookie(&answer);
+    let (status, answer) = over_tls(&post("/api/query", &[OWN, ("Cookie", &cookie)], QUERY));
+    assert!(status == 200 && answer.contains("\"cassandra\""), "{answer}");
+    // What is neither TLS nor HTTP hurts nobody.
+    let mut stream = TcpStream::connect(bench.http).unwrap();
+    stream.write_all(&[22, 3, 1, 0, 5, 1, 2, 3, 4, 5]).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let _ = stream.read(&mut [0; 64]);
+    assert_eq!(over_tls(&health).0, 200);
 }

@@ -174,7 +174,7 @@ fn form_of<'r>(index: &IndexConfig, path: Option<&'r [u8]>, value: &'r [u8]) -> 
     Some((bytes, &[]))
 }
 
-/// The entries of a row (or partition) in an index on a key column: one for what of the row never expires, and one for each moment at which
+/// The entries of a row (or partition) in an index on a key column: one for the part of the row that never expires, and one for each moment at which
 /// some of it does. Each is as young as anything it stands for, and is gone with the last of it.
 fn key_entries<'r>(
     index: &IndexConfig,

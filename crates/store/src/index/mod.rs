@@ -1,16 +1,16 @@
-//! Secondary indexes as data: what a row is found by, and where the entries lie.
+//! Secondary indexes as data: the values by which a row is found, and where the entries are.
 //!
 //! An index is a table of its own that no dialect shows: one partition per indexed value (per value and slice of the source where entries
 //! are sorted), one row per place that has (or had) the value. Entries enter the log in the commit of their source, so no crash
 //! separates them.
 //!
-//! Guarantees: whatever a source table shows, its indexes lead to (no row is ever missing). An index may lead to more:
-//! entries whose row has changed since, where nothing that was at hand told that they are dead. So whoever reads through an
-//! index looks at the rows themselves and drops those that do not match; then the answer is that of reading everything.
+//! Guarantees: the indexes lead to every row that the source table shows; none is ever missing. An index may lead to more:
+//! an entry whose row has changed may stay, if the writer could not see that it is dead. So a read through an
+//! index looks at the rows themselves and drops those that do not match; then its answer is that of reading everything.
 //!
-//! An entry has the timestamp and lifetime of the cell it was made of, so it expires with it, and a deletion with the
-//! timestamp of a cell that was replaced hides that cell's entry and no later one. Hence entries may arrive in any order,
-//! twice, or after they were deleted, as when an index is built while its table is written to.
+//! An entry has the timestamp and lifetime of the cell it was made from, so it expires with the cell. A deletion with the
+//! timestamp of a replaced cell hides that cell's entry and no later one. Hence entries may arrive in any order,
+//! twice, or after they were deleted, as happens when an index is built while its table is written to.
 
 mod delta;
 mod place;
@@ -60,8 +60,8 @@ pub enum Source {
     Partition { position: usize, data_type: DataType },
 }
 
-/// Longer forms of values are cut, and a hash of the whole put behind: values that then fall together are told apart by
-/// looking at the rows.
+/// Longer forms of values are cut and followed by a hash of the whole. If two values still coincide, a look at the rows tells them
+/// apart.
 const VALUE_BYTES_MAX: usize = 1024;
 
 impl Source {

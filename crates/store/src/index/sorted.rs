@@ -1,8 +1,8 @@
-//! Entries in the order of their values: where in the ring their partitions lie, and which of them a range of values is in.
+//! Entries in the order of their values: where in the ring their partitions are, and which of them a range of values needs.
 //!
-//! The ring of the source table is cut into sixteen slices. An entry lies in the slice of its source, and there at the token that
-//! the first bytes of its value make. So a range of values is a range of tokens in every slice, slice after slice leads through the
-//! source in its own order, and entry and source are on one shard wherever shards divide the slices evenly.
+//! The ring of the source table is cut into sixteen slices. An entry is in the slice of its source, at the token that
+//! the first bytes of its value make. So a range of values is a range of tokens in every slice, the slices one after the other lead
+//! through the source in its own order, and entry and source are on one shard if shards divide the slices evenly.
 
 use super::{IndexConfig, VALUE_BYTES_MAX, cut};
 use crate::read::Partitions;

@@ -81,7 +81,7 @@ impl NaiveStore {
         for check in checks {
             let row = live(&check.position);
             let views = (row.as_deref(), static_row.as_deref());
-            // The first check that fails decides; what those behind it compare is not looked at.
+            // The first check that fails decides; later ones are not evaluated.
             holds = holds
                 && check.holds(
                     views.0.and_then(RowView::from_payload),
@@ -107,7 +107,7 @@ impl NaiveStore {
         self.apply_all(std::slice::from_ref(mutation), now_seconds)
     }
 
-    /// All of them or none. Of several wrong statements the first one is told, whichever partitions they are on.
+    /// All of them or none. Of several wrong statements the first one is reported, whichever partitions they are on.
     fn apply_all(&self, mutations: &[Mutation], now_seconds: u32) -> Result<(), StoreError> {
         // Totals may refuse a commit when its rows are there already.
         let totalled = mutations.iter().any(|mutation| self.is_totalled(mutation.table));

@@ -9,11 +9,11 @@ use std::task::{Context, Poll};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Faults {
     pub seed: u64,
-    /// A message waits for up to so many turns of the executor.
+    /// A message waits for up to this many turns of the executor.
     pub delay_turns_max: u64,
-    /// One request in so many never arrives; 0: all do.
+    /// One request in this many never arrives; 0: all do.
     pub requests_lost_one_in: u64,
-    /// One answer in so many never arrives, after the node has done what was asked; 0: all do.
+    /// One answer in this many never arrives, after the node has done what was asked; 0: all do.
     pub answers_lost_one_in: u64,
 }
 

@@ -64,7 +64,7 @@ wire_enum!(Request {
 pub enum Answer {
     Done,
     Refused(StoreError),
-    /// Nothing was done, because somebody has locked what it is about.
+    /// Nothing was done, because its partitions are locked.
     Busy,
     /// Nothing was done, because the rows are not those that were seen any more.
     Overtaken,
@@ -107,7 +107,7 @@ pub struct Page {
     pub tombstones: u64,
 }
 
-/// What a sink is told. Rows are payloads.
+/// What a sink gets. Rows are payloads.
 #[derive(Debug)]
 pub enum Event {
     Partition(PartitionKey),

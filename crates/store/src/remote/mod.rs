@@ -4,9 +4,9 @@
 //! this store has what a cluster's client has: no references, no common clock, answers that never come. It runs the
 //! engine's model test and the recorded scenarios of CQL.
 //!
-//! What is promised: a request whose answer was lost is repeated if it is a read, and told as [`StoreError::Unknown`] if it may have
-//! changed something; never as done, never as refused. What this store lacks is refused: tables that move to another bucketing plan
-//! and buckets that become finer, because where their rows go is code ([`crate::Homes`], [`crate::Finer`]) and not data.
+//! Guarantees: if the answer to a request was lost, a read is repeated, and a request that may have changed something is reported as
+//! [`StoreError::Unknown`], never as done or refused. This store refuses what it lacks: tables that move to another bucketing plan
+//! and buckets that become finer, because code decides where their rows go ([`crate::Homes`], [`crate::Finer`]), not data.
 
 mod link;
 mod message;
@@ -35,7 +35,7 @@ use wire::Wire;
 
 /// A read whose answers are lost this often in a row is given up.
 const READS_MAX: usize = 8;
-/// Who meets locked partitions asks again this often.
+/// A client that finds partitions locked asks again this often.
 const BUSY_MAX: usize = 10_000;
 
 /// A client of the node; clones share the link to it.

@@ -1,4 +1,4 @@
-//! The other end: takes bytes, asks the naive store, gives bytes. It knows no client but by its messages.
+//! The other end: takes bytes, asks the naive store, returns bytes. It knows clients only by their messages.
 
 use super::message::{Answer, Event, Page, Request};
 use super::wire::Wire;
@@ -15,9 +15,9 @@ use model::row::RowView;
 use std::collections::BTreeMap;
 use std::task::{Context, Poll, Waker};
 
-/// Rows of one answer. Few, so that readers go on in the middle of everything.
+/// Rows of one answer. Few, so that readers have to continue at all kinds of places.
 const ROWS_MAX: usize = 5;
-/// A lock whose client went silent is over after so many messages of others.
+/// A lock whose client went silent ends after this many messages of others.
 const LOCK_MESSAGES_MAX: u64 = 5_000;
 
 type Locked = Vec<(TableId, PartitionKey)>;
@@ -70,7 +70,7 @@ impl Node {
                 Answer::Locked(self.messages)
             }
             Request::CommitLocked { lock, stamped, mut mutations } => {
-                // A lock that ran out protected nothing: somebody else may have decided since.
+                // A lock that expired protected nothing: others may have decided since.
                 let Some(_) = self.locks.remove(&lock) else {
                     return Err(StoreError::Overloaded("the locks ran out"));
                 };

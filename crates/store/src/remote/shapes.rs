@@ -1,4 +1,4 @@
-//! The contract's own types as bytes. What has no line here cannot be said to a node.
+//! The contract's own types as bytes. A type that is not here cannot be sent to a node.
 
 use super::wire::{Wire, put_bytes, take_bytes, wire_enum, wire_struct};
 use crate::buckets::BucketsConfig;

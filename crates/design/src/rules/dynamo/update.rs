@@ -1,4 +1,4 @@
-//! `lost-update`: a value computed from what was read, written back without a condition.
+//! `lost-update`: a value that was read is changed and written back without a condition.
 
 use super::{Rule, on_operation, views};
 use crate::dynamo::expression::ChangeKind;

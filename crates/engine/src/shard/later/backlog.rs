@@ -1,6 +1,6 @@
-//! What a shard still has to do for one copy: the oldest entries in memory, all of them in the table of what is pending.
+//! What a shard still has to do for one copy: the oldest entries are in memory, all of them in the table of pending entries.
 //!
-//! Entries are listed when they are applied. What does not fit, and what was there when the shard started, is found by reading the table from
+//! Entries are listed when they are applied. Entries that do not fit, and those from before the shard started, are found by reading the table from
 //! its beginning when the list is empty. An entry may be listed twice; following it twice changes nothing.
 
 use crate::database::late::Standing;
@@ -38,7 +38,7 @@ pub(super) struct Backlog {
 }
 
 impl Backlog {
-    /// Of a copy of which only the table is known.
+    /// For a copy whose table is all that is known of it.
     pub fn new(config: Arc<LaterConfig>, incarnation: u32, standing: Arc<Standing>, now: i64) -> Backlog {
         Backlog {
             config,
@@ -100,7 +100,7 @@ impl Backlog {
         self.list.extend(found);
         self.look_from = next;
         if self.look_from.is_none() {
-            // Whoever was passed over may be where the looks have been already: they begin anew.
+            // A skipped entry may be where the looks have already been: they start again.
             self.unlisted_since = self.passed_over;
             if self.passed_over.is_none() {
                 self.unlisted_rows = 0;

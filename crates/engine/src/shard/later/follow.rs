@@ -1,6 +1,6 @@
-//! The task that brings copies up to date: a batch of entries, the rows that they name as these are now, one commit.
+//! The task that brings copies up to date: it takes a batch of entries, reads the rows that they name as they are now, and makes one commit.
 //!
-//! Between a look at a row and the commit others may write the row: then there is an entry of theirs, and the row is looked at again. Only this task
+//! Others may write a row between the look at it and the commit. Then their entry is there, and the row is looked at again. Only this task
 //! writes the places of its shard, and it waits for each commit, so what it reads of them is what it wrote last. While it works on a partition it
 //! holds a lock of its places, which a check takes too.
 
@@ -32,7 +32,7 @@ const SCAN_ENTRIES: u64 = 10_000;
 /// After an error that may pass.
 const RETRY_AFTER: Duration = Duration::from_millis(200);
 
-/// Follows for every copy until the shard ends or the log takes no more. Whoever waits then is told that nobody follows.
+/// Follows for every copy until the shard ends or the log takes no more. Then waiting writers hear that nobody follows.
 pub(in crate::shard) async fn keep_following(shard: Rc<Shard>) {
     let task = tokio::task::spawn_local(follow_later(shard.clone()));
     if task.await.is_err_and(|error| error.is_panic()) {
@@ -48,7 +48,7 @@ pub(in crate::shard) async fn keep_following(shard: Rc<Shard>) {
 async fn follow_later(shard: Rc<Shard>) {
     let mut last = TableId(0);
     while !shard.closing.get() && shard.shared.log.failure().is_none() {
-        // The one behind the last has its turn.
+        // The copy after the last one has its turn.
         let next = {
             let backlogs = shard.later.backlogs.borrow();
             let mut due = backlogs.iter().filter(|(_, backlog)| backlog.has_work()).map(|(id, _)| *id);

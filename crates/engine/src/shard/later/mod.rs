@@ -1,4 +1,4 @@
-//! Copies that follow later (`store::later`): what commits leave behind for them, and who waits for them.
+//! Copies that follow later (`store::later`): what commits leave for them, and who waits for them.
 //!
 //! Writers compute nothing and take no lock: an entry says which rows were touched, and is applied together with them, on the same shard. One task per
 //! shard follows ([`follow`]). Entries have stamps of this shard's ballots, so no two of a partition are equal.
@@ -84,7 +84,7 @@ impl Shard {
         }
     }
 
-    /// The tables have changed: copies come and go, and begin anew with their table.
+    /// The tables have changed: copies come and go, and are emptied with their table.
     pub(super) fn later_altered(&self, configs: &[TableConfig]) {
         let now = self.shared.clock.micros();
         let mut backlogs = self.later.backlogs.borrow_mut();
@@ -191,7 +191,7 @@ impl Shard {
     }
 }
 
-/// The tables that mutations write rows of; what is only touched holds nobody back.
+/// The tables whose rows mutations write; rows that are only touched hold nobody back.
 pub(super) fn written(mutations: &[Mutation]) -> Vec<TableId> {
     let written = mutations.iter().filter(|m| m.touched.is_none() || !m.encoded().is_empty());
     written.map(|mutation| mutation.table).collect()

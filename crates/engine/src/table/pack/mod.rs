@@ -2,8 +2,8 @@
 //!
 //! Rows of one shape (the same columns, nothing unusual) are taken apart: their structure is written once, the
 //! values of each column lie together in the shortest of a few simple forms, and timestamps and clustering
-//! bytes that grow evenly become a line and small differences. What is left goes to the compressor. Reading
-//! builds an ordinary [`super::block::Block`] again, so nothing else in the engine knows of it.
+//! bytes that grow evenly become a line and small differences. The rest goes to the compressor. Reading
+//! builds an ordinary [`super::block::Block`] again, so nothing else in the engine knows of packed blocks.
 //! Guarantees: what comes back is byte for byte what went in; malformed bytes are refused, never a panic.
 
 mod column;

@@ -7,7 +7,7 @@ use model::vint;
 
 /// Fewer rows of one shape than this are written as they are.
 const SHAPED_MIN: usize = 4;
-/// Clustering bytes become numbers from so many rows of a partition on.
+/// Clustering bytes become numbers if a partition has at least this many rows.
 const NUMBERS_MIN: usize = 4;
 
 /// What a block builder has collected.

@@ -14,8 +14,8 @@ use std::path::PathBuf;
 
 const HELP: &str = "\
 Reads and writes through the API, so it works while the server serves, and with any endpoint that speaks plain HTTP.
-DynamoDB JSON is written in the service's own layout (AWSDynamoDB/ID/data/*.json.gz with two manifests), and files that the
-service has exported are read. CSV has a header; on the way in, keys have the types of the table and everything else is text.
+DynamoDB JSON is written in the service's own layout (AWSDynamoDB/ID/data/*.json.gz with two manifests), and exports of the
+service can be read. CSV has a header; an import gives keys the types of the table and reads everything else as text.
 Requests are signed if AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are set.
 
 Examples:
@@ -47,7 +47,7 @@ pub enum Format {
 /// Where the table is.
 #[derive(Args)]
 pub struct TableAt {
-    /// The table; a table of CQL is keyspace.table
+    /// The table; a CQL table is keyspace.table
     #[arg(long)]
     table: String,
     /// The endpoint of the API

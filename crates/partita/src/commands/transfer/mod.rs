@@ -20,13 +20,13 @@ by `partita load` without loss. Times and TTLs of values are not written: `parti
 
 Examples:
   partita unload --table app.orders --to orders.csv
-  partita unload --from 10.0.0.1 --table app.orders --to orders --format json      # a folder, a file for each connection
+  partita unload --from 10.0.0.1 --table app.orders --to orders --format json      # a folder with a file for each connection
   partita unload --table app.orders --columns 'id, total' --to - | head";
 
 const LOAD_HELP: &str = "\
 Names in the header (or members of the objects) are columns; columns that are not named are left alone, and so are nulls unless
---write-nulls is given. A row that is refused is named with its file and line, the others go in, and the exit code is 1. Loading
-the same rows again changes nothing; counters are added to.
+--write-nulls is given. If a row is refused, its file and line are named, the others are loaded, and the exit code is 1. Loading
+the same rows again changes nothing, except for counters, which are added to.
 
 Examples:
   partita load --table app.orders --from orders.csv
@@ -61,7 +61,7 @@ pub struct UnloadOptions {
     /// A file (with an ending), a folder, or - for standard output
     #[arg(long, value_name = "PATH")]
     to: PathBuf,
-    /// What is selected [default: all columns]
+    /// The columns to write [default: all]
     #[arg(long, value_name = "LIST")]
     columns: Option<String>,
     #[command(flatten)]
@@ -80,7 +80,7 @@ pub struct LoadOptions {
     /// A file, a folder of files, or - for standard input
     #[arg(long, value_name = "PATH")]
     from: PathBuf,
-    /// Let nulls delete what is there, instead of leaving it alone
+    /// Let nulls delete stored values instead of leaving them alone
     #[arg(long)]
     write_nulls: bool,
     /// Read and check everything, send nothing
@@ -95,7 +95,7 @@ struct Common {
     /// [default: by the ending of the file, else csv]
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// The role to log in as, where the server asks. The password is PARTITA_PASSWORD
+    /// The role to log in as, if the server asks. The password is PARTITA_PASSWORD
     #[arg(long, value_name = "ROLE", env = "PARTITA_USER", default_value = client::FIRST_LOGIN.0)]
     user: String,
     /// Authorities (PEM) that sign the server's certificate; with it, the server is reached over TLS

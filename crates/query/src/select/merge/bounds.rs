@@ -1,7 +1,7 @@
-//! Where streams begin again: the slices of the statement, cut at the place where the last page ended.
+//! Where streams continue: the slices of the statement, cut at the place where the last page ended.
 //!
-//! Three kinds of groups: those before the place's group have given everything up to the place's ordered prefix and all that
-//! equals it, the place's own group everything up to its row, and those behind it only what is before the prefix.
+//! There are three kinds of groups. Groups before the place's group have returned everything up to and including the place's ordered prefix,
+//! the place's own group everything up to its row, and later groups only what is before the prefix.
 
 use super::super::execute::Scan;
 use super::super::paging::MergeState;

@@ -1,8 +1,8 @@
 //! GROUP BY over entities whose rows are in many buckets.
 //!
-//! A bucket has rows of a group, not the group. So the rows of an entity are merged in the order of the clustering key, as for a read
+//! A bucket has only some rows of a group. So the rows of an entity are merged in the order of the clustering key, as for a read
 //! without groups, and grouped as if they came from one partition. Entities follow each other. A page ends between two groups, and
-//! its place is the last row of the last group that was given.
+//! its place is the last row of the last returned group.
 
 use super::super::collector::{Collector, Stop};
 use super::super::execute::Scan;

@@ -1,9 +1,9 @@
 //! Ordered reads over several partitions: a merge of one stream per partition.
 //!
 //! Rows come in the order of (what ORDER BY names, group, clustering). A group is what the statement names as one partition: a
-//! partition, or an entity whose rows are in many buckets. Because the order is total, one place in it says what was given: the
-//! cursor holds that place however many streams there are, and every stream begins again behind it. What is written behind the
-//! place is not seen, what is written ahead of it may be.
+//! partition, or an entity whose rows are in many buckets. Because the order is total, one place in it says what was returned: the
+//! cursor holds that place, however many streams there are, and every stream continues after it. Rows written behind the
+//! place are not seen, rows written ahead of it may be.
 
 mod bounds;
 mod entity_groups;
@@ -79,7 +79,7 @@ pub async fn run<S: Store, T: Store>(
     merge.finish(more)
 }
 
-/// Where this merge goes on; a place in another one is refused.
+/// Where this merge continues; a place of another merge is refused.
 fn state_of(merged: &Merged, state: Option<PagingState>) -> Result<Option<MergeState>, QueryError> {
     match state {
         None => Ok(None),

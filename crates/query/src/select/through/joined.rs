@@ -1,8 +1,8 @@
 //! Several conditions with indexes together, and ranges: the places that all of them lead to, in the order of the source.
 //!
-//! The source is looked at window by window. In each of them the conditions are read in turn, a few entries, then more, until one
-//! is at its end: it leads to the fewest places, so it is followed, together with the others that ended in the same turn. Values that
-//! occur everywhere are leapt along side by side. A range of which a slice of the source has very many entries says too little:
+//! The source is processed window by window. In each window the conditions are read in turn, a few entries, then more, until one
+//! comes to its end. It leads to the fewest places, so it is followed, together with the others that ended in the same turn. Conditions
+//! with very many entries skip along side by side. If a range has very many entries in a slice of the source, it selects too little:
 //! then the slice is read whole, as without an index.
 
 use super::Scan;
@@ -19,7 +19,7 @@ use store::{IndexConfig, IndexWork, Partitions, Read, Store};
 const TURNS: u32 = 4;
 const TURN_FACTOR: u64 = 8;
 
-/// Entries of a range in one slice up to which they are collected, for each row that is wanted; but so many in any case.
+/// Most entries of a range that are collected in one slice, per wanted row; but at least a fixed number.
 const ENTRIES_FOR_ROW: u64 = 64;
 const ENTRIES_MIN: u64 = 8192;
 
@@ -71,7 +71,7 @@ enum Leads {
     Everywhere,
 }
 
-/// What is to be looked at next.
+/// What to look at next.
 pub enum Found {
     /// Empty: there is no more.
     Places(Vec<Candidate>),

@@ -1,8 +1,8 @@
-//! Reading through an index: its entries say where to look, and the rows found there go the way of all rows.
+//! Reading through an index: its entries say where to look, and the rows found there are treated like all rows.
 //!
-//! Entries are read in bounded chunks; where several conditions have an index, those of all of them together ([`joined`]). Places in
-//! one partition become one read of that partition; where a chunk ends inside a partition, the next one continues it, so that limits
-//! and groups per partition see it as one. The order is that of reading everything. A page ends, and goes on, at a place in the
+//! Entries are read in bounded chunks; if several conditions have an index, their entries are combined ([`joined`]). Places in
+//! one partition become one read of that partition. If a chunk ends inside a partition, the next one continues it, so that limits
+//! and groups per partition see it as one. The order is that of reading everything. A page ends and continues at a place in the
 //! source table, so its state is that of any other read.
 
 mod joined;
@@ -258,7 +258,7 @@ impl<S: Store, T: Store> Scan<'_, '_, S, T> {
         self.drive(collector).await
     }
 
-    /// Tells whoever asked what each index did. Called after each step, because any may be the last.
+    /// Adds what each index did to the account, if there is one. Called after each step, because any may be the last.
     fn account_for(&self, leads: &mut Leads) {
         let Some(account) = self.context.request.account else { return };
         match leads {
@@ -331,7 +331,7 @@ impl<S: Store, T: Store> Scan<'_, '_, S, T> {
     }
 }
 
-/// The storage key behind which reading goes on, at most: the row there may have further entries, which do no harm.
+/// A storage key not beyond the place where reading continues: the row there may have further entries, which do no harm.
 fn resume_at(path: &IndexPath, after: &Position) -> Vec<u8> {
     match &after.clustering {
         None => after.key.entry(KIND_END, &[]),
@@ -340,7 +340,7 @@ fn resume_at(path: &IndexPath, after: &Position) -> Vec<u8> {
     }
 }
 
-/// Ends the partition at hand: no more of its rows will come.
+/// Ends the current partition: no more of its rows will come.
 fn close(collector: &mut Collector<'_, '_>) -> Result<Flow, QueryError> {
     collector.open = false;
     let flow = collector.partition_end();

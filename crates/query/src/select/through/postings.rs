@@ -1,7 +1,7 @@
-//! Where one condition leads, by its index: places of the source, ascending, read as far as they are asked for.
+//! The places that one condition's index leads to: places of the source, ascending, read as far as they are wanted.
 //!
-//! Equal values have their places in order, so these are read piece by piece. A range of values has them in the order of its values:
-//! they are collected and sorted, as many as fit, and where they do not fit the window of the source that is looked at ends earlier.
+//! Places of equal values are in order, so they are read piece by piece. Places of a range are in the order of its values,
+//! so they are collected and sorted, as many as fit; if they do not fit, the present window of the source ends earlier.
 
 use super::Scan;
 use crate::error::QueryError;
@@ -90,7 +90,7 @@ impl Postings {
         }
     }
 
-    /// The first place at hand that is not before this one.
+    /// The first place in memory that is not before this one.
     fn at_hand(&mut self, place: &[u8]) -> Option<&[u8]> {
         let rest = self.places.get(self.at..).unwrap_or_default();
         self.at += rest.partition_point(|known| known.as_slice() < place);
@@ -102,7 +102,7 @@ impl Postings {
         (self.at, self.bytes) = (0, 0);
     }
 
-    /// What is behind the places at hand has still to be read, from this place on.
+    /// Everything after the places in memory has still to be read, from this place on.
     fn go_to(&mut self, place: &[u8]) {
         let slice = partitions_slice(place, &self.end);
         self.exhausted |= slice.is_empty();
@@ -122,7 +122,7 @@ impl Postings {
 }
 
 impl<S: Store, T: Store> Scan<'_, '_, S, T> {
-    /// Reads so many further entries, if there are so many. Of a single value also fewer, if they take much room.
+    /// Reads this many further entries, if there are that many; for a single value also fewer, if they take much room.
     pub(super) async fn read_postings(
         &mut self,
         postings: &mut Postings,
@@ -173,7 +173,7 @@ impl<S: Store, T: Store> Scan<'_, '_, S, T> {
                 return Ok(false);
             }
             postings.forget();
-            // Of a place that is behind us there may be any number of entries: those are passed, not begun anew.
+            // A place behind us may have any number of entries: they are skipped, not read again.
             if !std::mem::replace(&mut has_gone, true) {
                 postings.go_to(place);
             }

@@ -208,7 +208,7 @@ impl State {
         Ok(())
     }
 
-    /// As durable as the creation of a folder.
+    /// Removing a folder is durable at the same moment as creating one.
     pub fn remove_dir(&mut self, dir: &Path) -> io::Result<()> {
         if !self.list(dir)?.is_empty() {
             return Err(io::ErrorKind::DirectoryNotEmpty.into());

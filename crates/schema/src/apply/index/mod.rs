@@ -1,6 +1,6 @@
 //! CREATE INDEX and DROP INDEX, and the word that an index has been built.
 //!
-//! The order of the checks is Cassandra's: what is wrong with a statement in several ways is told in its way.
+//! The order of the checks is Cassandra's: of several errors in a statement, the one that Cassandra would report is reported.
 
 mod storage_attached;
 mod target;

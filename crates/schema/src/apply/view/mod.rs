@@ -1,7 +1,7 @@
 //! CREATE, ALTER and DROP MATERIALIZED VIEW, the word that a view has been built, and what happens to the views of a table
 //! that changes.
 //!
-//! The order of the checks is Cassandra's: what is wrong with a statement in several ways is told in its way.
+//! The order of the checks is Cassandra's: of several errors in a statement, the one that Cassandra would report is reported.
 
 mod definition;
 mod projection;

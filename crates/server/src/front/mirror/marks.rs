@@ -2,7 +2,7 @@
 //!
 //! A mark is in the file, synced, before the client of its write is answered; it goes when somebody has made the key equal on both
 //! sides. The file is a list of lines: a key that was marked, or a number that is done. A line that was torn by a crash is the last
-//! one and belongs to a write that nobody was told of. A thread of its own writes what has gathered, so that a sync serves many.
+//! one and belongs to a write that was never acknowledged. A thread of its own writes what has gathered, so that a sync serves many.
 
 use cluster::written::RowKey;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,7 @@
 //! Who may ask: requests to this server's own name, from its own page.
 
 use super::refusal;
+use crate::http::way::{self, Way};
 use crate::shard::Shared;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -12,9 +13,13 @@ use std::sync::Arc;
 /// The page sends it; a page of another origin would have to ask first, and is told no.
 const OWN_HEADER: &str = "x-partita-console";
 
-/// Refuses requests that were sent to another name: such a name may lead here today and elsewhere tomorrow.
+/// Refuses requests that were sent to another name: such a name may lead here today and elsewhere tomorrow. Over TLS the certificate says
+/// what this server is called, and the browser has compared it.
 pub async fn host(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
     let listener = shared.config.http.map(|address| address.ip());
+    if way::of(&request) == Way::Tls {
+        return next.run(request).await;
+    }
     match host_of(request.headers()) {
         Some(host) if is_ours(host, listener) => next.run(request).await,
         _ => {

@@ -8,12 +8,13 @@
 mod guard;
 mod sessions;
 
+use super::way::{self, Way};
 use crate::shard::Shared;
-use axum::Router;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use axum::{Extension, Router};
 use serde_json::{Value, json};
 use sessions::Sessions;
 use std::sync::Arc;
@@ -46,6 +47,7 @@ pub fn pages(shared: &Arc<Shared>) -> Router {
         .route("/", page("text/html; charset=utf-8", PAGE))
         .route("/console.js", page("text/javascript; charset=utf-8", SCRIPT))
         .route("/console.css", page("text/css; charset=utf-8", STYLE))
+        .route_layer(axum::middleware::from_fn(way::safe))
         .route_layer(axum::middleware::from_fn_with_state(shared.clone(), guard::host))
 }
 
@@ -59,6 +61,7 @@ pub fn door(shared: &Arc<Shared>) -> Router {
         .route("/api/query", post(query))
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .route_layer(axum::middleware::from_fn(guard::own_page))
+        .route_layer(axum::middleware::from_fn(way::safe))
         .route_layer(axum::middleware::from_fn_with_state(shared.clone(), guard::host))
         .with_state(sessions)
 }
@@ -97,19 +100,24 @@ fn read(body: &str) -> Result<Value, Box<Response>> {
         .map_err(|e| Box::new(refusal(StatusCode::BAD_REQUEST, format!("no JSON: {e}"))))
 }
 
-async fn login(State(sessions): State<Arc<Sessions>>, body: String) -> Response {
+async fn login(
+    State(sessions): State<Arc<Sessions>>,
+    Extension(way): Extension<Way>,
+    body: String,
+) -> Response {
     let body = match read(&body) {
         Ok(body) => body,
         Err(refused) => return *refused,
     };
     match sessions.open(text(&body, "role"), text(&body, "password")).await {
-        Ok(id) => opened(&id, text(&body, "role")),
+        Ok(id) => opened(&id, text(&body, "role"), way),
         Err(error) => refusal(StatusCode::UNAUTHORIZED, error),
     }
 }
 
-fn opened(id: &str, role: &str) -> Response {
-    let cookie = format!("{}={id}; HttpOnly; SameSite=Strict; Path=/api", sessions::COOKIE);
+fn opened(id: &str, role: &str, way: Way) -> Response {
+    let secure = if way == Way::Tls { "; Secure" } else { "" };
+    let cookie = format!("{}={id}; HttpOnly; SameSite=Strict; Path=/api{secure}", sessions::COOKIE);
     let mut response = answer(StatusCode::OK, &json!({ "role": role }));
     if let Ok(cookie) = cookie.parse() {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
@@ -118,7 +126,11 @@ fn opened(id: &str, role: &str) -> Response {
 }
 
 /// Who the page is logged in as. Where nobody is asked for a password, it is logged in by asking.
-async fn session(State(sessions): State<Arc<Sessions>>, headers: HeaderMap) -> Response {
+async fn session(
+    State(sessions): State<Arc<Sessions>>,
+    Extension(way): Extension<Way>,
+    headers: HeaderMap,
+) -> Response {
     if let Some(session) = sessions::id_of(&headers).and_then(|id| sessions.find(id)) {
         return answer(StatusCode::OK, &json!({ "role": session.role }));
     }
@@ -126,7 +138,7 @@ async fn session(State(sessions): State<Arc<Sessions>>, headers: HeaderMap) -> R
         return refusal(StatusCode::UNAUTHORIZED, "log in first");
     }
     match sessions.open("", "").await {
-        Ok(id) => opened(&id, ""),
+        Ok(id) => opened(&id, "", way),
         Err(error) => refusal(StatusCode::UNAUTHORIZED, error),
     }
 }

@@ -6,7 +6,6 @@ use axum::http::{HeaderMap, header};
 use client::{Client, ClientError};
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -50,17 +49,18 @@ impl Sessions {
 
     /// Logs in; the id of the new session, or why not.
     pub async fn open(&self, role: &str, password: &str) -> Result<String, String> {
-        let config = &self.shared.config;
         if self.asks_for_password() && role.is_empty() {
             return Err("log in with a role and its password".into());
         }
-        if config.tls.is_some() {
-            return Err("the console does not speak TLS to the CQL listener yet: start the server without --tls-cert to use it".into());
-        }
-        let address = own_address(config.cql);
+        let inside = self.shared.inside.get().ok_or("the server is starting; ask again")?;
+        let socket = inside.connect().and_then(|socket| {
+            socket.set_read_timeout(Some(client::READ_TIMEOUT))?;
+            Ok(socket)
+        });
+        let socket = socket.map_err(|error| error.to_string())?;
         let (role, password) = (role.to_string(), password.to_string());
         let named = role.clone();
-        let client = aside(move || Client::connect_as(address, (&named, &password))).await?;
+        let client = aside(move || Client::over(Box::new(socket), (&named, &password))).await?;
         let id = new_id().ok_or("the system has no random numbers")?;
         let mut open = lock(&self.open);
         open.retain(|_, session| lock(&session.used).elapsed() < IDLE_MAX);
@@ -102,16 +102,6 @@ impl Session {
             json!({ "columns": columns, "rows": rows, "more": more || table.more, "warnings": table.warnings }),
         )
     }
-}
-
-/// The listener as one reaches it from here.
-fn own_address(listener: SocketAddr) -> SocketAddr {
-    let ip = match listener.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
-    };
-    SocketAddr::new(ip, listener.port())
 }
 
 /// Connections wait on threads of their own, of which the listener has few.

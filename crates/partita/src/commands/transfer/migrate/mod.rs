@@ -20,8 +20,8 @@ use std::path::{Path, PathBuf};
 const HELP: &str = "\
 Both sides are reached by CQL: Partita (also one that is a front end), Cassandra or ScyllaDB. Nothing is changed on the source. Tables
 that exist on the target must have the same columns and, unless --into-existing is given, no rows. Indexes and views are made after
-the rows are there. A table that was not finished can be migrated again: values keep their times, so nothing doubles; lists and
-counters are the exceptions, empty those tables first.
+the rows. An unfinished table can be migrated again: values keep their times, so nothing doubles. Lists and
+counters are the exceptions: empty those tables first.
 
 Examples:
   partita migrate --once --from 127.0.0.1:9042 --to 10.0.0.1 --keyspace app
@@ -57,7 +57,7 @@ pub struct MigrateOptions {
     /// Copy nothing, compare both sides
     #[arg(long)]
     verify_only: bool,
-    /// Lists are compared by their values: after a migration that was written to, their times are their own
+    /// Compare lists by their values: after a migration of a database in use, their times differ between the sides
     #[arg(long)]
     live: bool,
     /// The role on the source. The password is PARTITA_PASSWORD

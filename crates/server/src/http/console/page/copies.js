@@ -10,6 +10,8 @@ async function copies() {
     ['copy', (row) => element('b', {}, `${row.keyspace_name}.${row.name}`)], ['kind', (row) => row.kind], ['of table', (row) => row.base_table], ['owner', (row) => row.owner],
     ['state', (row) => row.state, '', (row) => ({ ready: 'within', building: 'near', paused: 'near' })[row.state] || 'breached'],
     ['freshness', (row) => row.freshness], ['behind', (row) => (row.lag_ms === null ? '' : `${short(number(row.lag_ms))} ms`), 'number'], ['rows', rate('rows'), 'number'], ['bytes', (row) => bytes(number(row.bytes)), 'number'],
+    ['written', (row) => (row.writes === null ? '' : `${short(number(row.writes))}, ${bytes(number(row.written_bytes))}`), 'number'], ['reads', (row) => (row.reads === null ? '' : short(number(row.reads))), 'number'],
+    ['last read', (row) => (row.last_read ? moment(row.last_read) : 'not yet')], ['largest partition', (row) => (row.largest_partition_bytes === null ? '' : bytes(number(row.largest_partition_bytes))), 'number'],
     ['last check', (row) => (row.last_check ? moment(row.last_check) : 'never')], ['drift', (row) => row.drift ?? '', 'number', (row) => (number(row.drift) > 0 ? 'breached' : '')],
     ['', (row) => act('Check', `Check ${row.name}`, `CHECK PROJECTION ${name(row.keyspace_name)}.${name(row.name)}`)],
   ], 'no index, view or projection');

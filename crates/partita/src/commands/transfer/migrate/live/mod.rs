@@ -31,13 +31,13 @@ const FRONT_STARTS: Duration = Duration::from_secs(15);
 
 #[derive(Subcommand)]
 pub enum LiveCommand {
-    /// Copy, mend and compare until the migration is finished; killed at any time, it goes on where it was
+    /// Copy, mend and compare until the migration is finished; if killed, it continues from where it was
     Run(RunOptions),
-    /// How far it is
+    /// Show how far the migration is
     Status(FrontAt),
-    /// Copy and compare nothing for now; writes go to both sides all the same
+    /// Pause copying and comparing; writes still go to both sides
     Pause(FrontAt),
-    /// Go on copying
+    /// Continue copying
     Resume(FrontAt),
     /// Ask both sides for a share of the reads, and count answers that differ
     Shadow(ShadowOptions),
@@ -45,7 +45,7 @@ pub enum LiveCommand {
     CutOver(TurnOptions),
     /// Let the source answer again; the target follows
     RollBack(TurnOptions),
-    /// End it: whoever answers is alone from now on
+    /// End the migration: from now on only the side that answers is used
     Finish(FinishOptions),
 }
 
@@ -96,7 +96,7 @@ pub struct RunOptions {
     /// Copy no more rows per second than this
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     rows_per_second: Option<u64>,
-    /// Copy more slowly while the front end's clients wait longer for one in a hundred writes
+    /// Copy more slowly while one in a hundred writes of the front end's clients takes longer than this
     #[arg(long, value_name = "MILLISECONDS")]
     p99_ms: Option<u64>,
     /// The role on the source. The password is PARTITA_PASSWORD
@@ -117,7 +117,7 @@ pub struct RunOptions {
 pub struct ShadowOptions {
     #[command(flatten)]
     at: FrontAt,
-    /// Of a hundred reads, how many; 0 ends it
+    /// Percent of the reads; 0 ends it
     #[arg(value_name = "PERCENT", value_parser = clap::value_parser!(u32).range(0..=100))]
     percent: u32,
 }
@@ -126,7 +126,7 @@ pub struct ShadowOptions {
 pub struct TurnOptions {
     #[command(flatten)]
     logins: Logins,
-    /// Even if something may differ: the side that answers now is lost
+    /// Turn even if something may differ, because the side that answers now is lost
     #[arg(long)]
     force: bool,
 }
