@@ -15,7 +15,10 @@ use crate::error::SchemaError;
 use document::Document;
 
 /// The newest format that is read. Raised when a text that an older server would misread becomes possible.
-pub(crate) const FORMAT: u32 = 8;
+pub(crate) const FORMAT: u32 = 9;
+
+/// What is written when there are projections that follow later, sorted indexes or tombstones that are held, and no lists of vectors.
+pub(crate) const FORMAT_WITH_LATER: u32 = 8;
 
 /// What is written when there are totals or buckets that spill, no projections that follow later, and no tombstones are held.
 pub(crate) const FORMAT_WITH_TOTALS: u32 = 7;

@@ -259,7 +259,7 @@ fn damage_is_told_with_its_place() {
         assert!(error.contains(expect), "{error}");
     };
     check("\"uuid\"", "\"guid\"", "unknown field `guid`");
-    check("\"format\": 1", "\"format\": 9", "format 9, this server reads up to 8");
+    check("\"format\": 1", "\"format\": 10", "format 10, this server reads up to 9");
     check(
         "\"type\": \"uuid\"",
         "\"type\": \"nosuch\"",

@@ -5,12 +5,12 @@
 
 use super::target::Target;
 use crate::error::SchemaError;
-use crate::index::{ASCII, CASE_SENSITIVE, CLASS, IndexPart, NORMALIZE, TARGET};
+use crate::index::{ASCII, CASE_SENSITIVE, CLASS, IndexPart, NORMALIZE, SIMILARITY, TARGET};
 use crate::table::Table;
+use model::lists::VECTORS_MIN;
 use model::types::{DataType, java_class_name};
 use std::collections::BTreeMap;
 
-const SIMILARITY: &str = "similarity_function";
 const CONNECTIONS: &str = "maximum_node_connections";
 const BEAM: &str = "construction_beam_width";
 const OPTIMIZE: &str = "optimize_for";
@@ -65,8 +65,9 @@ pub(super) fn check(
             ));
         }
         warnings.push(format!(
-            "The index on {} makes no search faster: ANN OF compares with every row that the statement may look at, and so \
-             finds the nearest ones exactly",
+            "The index on {} finds nearly all of the nearest rows once its table has {VECTORS_MIN} vectors, without looking at every \
+             one. Until then, and where a statement names partitions, ANN OF compares with every row and is exact. EXPLAIN tells \
+             which way a statement goes",
             column.name
         ));
         return Ok(());
