@@ -11,8 +11,10 @@ use crate::note::{NoteKind, NoteTarget};
 use crate::properties::Properties;
 use crate::view::ViewRestriction;
 use model::constraint::Constraint;
+use model::lists::Lists;
 use model::types::DataType;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What to change. `if_exists` and `if_not_exists` turn a missing or present object into no change.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,6 +76,19 @@ pub enum Change {
     },
     /// Every row of the table is in the index now. Nothing happens when the index is gone, and drivers are not told.
     IndexBuilt {
+        keyspace: String,
+        table: String,
+        id: u32,
+    },
+    /// The lists that the entries of an index on a vector will be in. Nothing happens when it is built, has some, or is gone.
+    IndexLists {
+        keyspace: String,
+        table: String,
+        id: u32,
+        lists: Arc<Lists>,
+    },
+    /// An index that is built is to be filled once more, under another number. Nothing happens when it is gone.
+    IndexAnew {
         keyspace: String,
         table: String,
         id: u32,

@@ -363,6 +363,7 @@ async fn run_shard(
         tokio::task::spawn_local(crate::tenants::keep_measured(shard.clone()));
         tokio::task::spawn_local(crate::pressure::watch(shard.clone()));
         tokio::task::spawn_local(crate::usage::keep_counted(shard.clone()));
+        tokio::task::spawn_local(crate::usage::keep_listed(shard.clone()));
         let (catalogue, store) = (shard.shared.catalogue.clone(), shard.dialect.store.clone());
         tokio::task::spawn_local(keep_built(catalogue.clone(), store.clone(), shard.ids.clone()));
         if let Some(every) = shard.shared.config.check_copies_every {

@@ -128,6 +128,12 @@ impl Bench {
         cql::describe::table_text(catalogue.table("ks", name).unwrap(), false)
     }
 
+    /// Does what the server does every minute for indexes on vectors; says how many are filled anew.
+    pub fn renew_lists(&mut self, renewal: &mut database::builds::Renewal, rows: u64) -> usize {
+        let now = self.ids.now_micros();
+        wait(renewal.look(&self.dialect.shared, &self.dialect.store, now, |_| rows)).unwrap()
+    }
+
     /// Does what is left to the background.
     pub fn work(&mut self) {
         let now = self.ids.now_micros();

@@ -63,6 +63,7 @@ fn index(id: u32, column: &str, part: IndexPart) -> Index {
         options: Default::default(),
         sorted,
         changed: false,
+        lists: None,
         built: true,
     }
 }

@@ -17,7 +17,8 @@ use std::fmt;
 /// The newest format that is read. Raised when a text that an older server would misread becomes possible.
 pub(crate) const FORMAT: u32 = 9;
 
-/// What is written when there are projections that follow later, sorted indexes or held tombstones, and no rows that expire as a whole.
+/// What is written when there are projections that follow later, sorted indexes or tombstones that are held, and neither rows that expire
+/// as a whole nor lists of vectors.
 pub(crate) const FORMAT_WITH_COPIES: u32 = 8;
 
 /// What is written when there are totals or buckets that spill, no projections that follow later, and no tombstones are held.

@@ -17,6 +17,7 @@ use crate::{Compaction, Compression, PartitionLimit, RowTtl, TableConfig, TableI
 use model::comparison::Comparison;
 use model::constraint::{Constraint, Unsatisfied};
 use model::key::PartitionKey;
+use model::lists::Lists;
 use model::text::TextChange;
 use model::token::Token;
 use model::types::{DataType, UdtField, UdtType};
@@ -62,6 +63,16 @@ impl Wire for Mutation {
         mutation.deferred = Wire::take(from)?;
         mutation.touched = Wire::take(from)?;
         Some(mutation)
+    }
+}
+
+impl Wire for Lists {
+    fn put(&self, out: &mut Vec<u8>) {
+        put_bytes(&self.encode(), out);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Lists> {
+        Lists::decode(take_bytes(from)?)
     }
 }
 
@@ -141,6 +152,7 @@ wire_enum!(Source {
     3 => Entry { column, key, value },
     4 => Clustering { columns },
     5 => Partition { position, data_type },
+    6 => Near { column, lists },
 });
 wire_enum!(ColumnSource {
     0 => Partition { position, count },

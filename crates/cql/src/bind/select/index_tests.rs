@@ -60,6 +60,7 @@ pub(super) fn index(target: &str, attached: bool) -> Index {
         options,
         sorted: false,
         changed: false,
+        lists: None,
         built: true,
     }
 }

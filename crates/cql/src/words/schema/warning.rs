@@ -1,5 +1,6 @@
 //! Words: what was accepted and does less than it says.
 
+use model::lists::VECTORS_MIN;
 use schema::fault::{NoEffect, Warning};
 
 pub(crate) fn warning(warning: Warning) -> String {
@@ -20,9 +21,10 @@ pub(crate) fn warning(warning: Warning) -> String {
         Warning::ProviderNotLoaded { provider } => format!(
             "Provider functionality not implemented. Provider '{provider}' will not be loaded or invoked."
         ),
-        Warning::VectorsCompared { column } => format!(
-            "The index on {column} makes no search faster: ANN OF compares with every row that the statement may look at, and so \
-             finds the nearest ones exactly"
+        Warning::VectorsNearly { column } => format!(
+            "The index on {column} finds nearly all of the nearest rows once its table has {VECTORS_MIN} vectors, without looking at every \
+             one. Until then, and where a statement names partitions, ANN OF compares with every row and is exact. EXPLAIN tells \
+             which way a statement goes"
         ),
     }
 }
