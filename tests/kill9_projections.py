@@ -3,7 +3,8 @@
 Run by `./test crash` inside the Python driver's environment: `kill9_projections.py BINARY ROUNDS`. Each round starts the server on the same folder, waits until what the last kill
 has cut is built to the end, and proves every copy twice: with CHECK PROJECTION, which must find nothing, and row by row with the test's own idea of the definition. Then
 several threads write, delete rows, ranges and partitions; a new projection is created whose backfill is slow; a partition of thousands of rows is deleted, so that the projections that
-follow later are behind; and the server is killed. A backfill must go on from its checkpoint, not from the beginning.
+follow later are behind; a projection that was proved is swapped in for another; and the server is killed. A backfill must go on from its checkpoint, not from the beginning, and a swap
+is done or not done: whatever has the name then is a copy of the table.
 Prints one line per round and, last, `N passed, N failed`. `SEED=n` repeats a run's choices.
 """
 import os
@@ -111,7 +112,7 @@ def main(binary, rounds):
     print(f"seed {seed}, {rounds} rounds", flush=True)
     passed, failed, resumed, behind_seen = 0, 0, 0, 0
     counts = {number: 0 for number in range(WORKERS)}
-    cut, large = None, None
+    cut, large, ready, swapped = None, None, None, 0
     with tempfile.TemporaryDirectory(prefix="partita-kill9-") as base:
         folder = os.path.join(base, "data")
         for number in range(rounds + 1):
@@ -142,8 +143,12 @@ def main(binary, rounds):
                     failed += 1
                 cluster.shutdown()
                 break
+            if ready:
+                swapped += ready not in copies(session)
+                session.execute(f"DROP PROJECTION IF EXISTS proj.{ready}")
+            # What the last round has filled, and this one has proved.
+            ready = cut[0] if cut else None
             if cut:
-                session.execute(f"DROP PROJECTION proj.{cut[0]}")
                 session.execute(f"DELETE FROM proj.t WHERE k = {large}")
             # One is to be copied, the other one is deleted meanwhile.
             large, victim = 1_000 + number, 2_000 + number
@@ -162,13 +167,16 @@ def main(binary, rounds):
             time.sleep(rng.uniform(0, 0.3))
             cut = (name, checkpoint(session, name)[1])
             session.execute(f"DELETE FROM proj.t WHERE k = {victim}")
+            if ready:
+                session.execute_async(f"ALTER TABLE proj.t REPLACE PROJECTION lates WITH {ready}")
+                time.sleep(rng.choice([0, 0.002, 0.01, 0.05]))
             server.send_signal(signal.SIGKILL)
             server.wait()
             stop.set()
             for thread in threads:
                 thread.join()
             cluster.shutdown()
-    print(f"{behind_seen} times a projection was behind when the server started, {resumed} backfills went on from a checkpoint")
+    print(f"{behind_seen} times a projection was behind when the server started, {resumed} backfills went on from a checkpoint, {swapped} swaps were done before the kill")
     if rounds >= 3 and not (behind_seen and resumed):
         print("that is too seldom to show anything")
         failed += 1

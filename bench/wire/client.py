@@ -45,8 +45,8 @@ def logged_batch(stream, statements, timestamp):
 class Connection:
     """One socket. `pump` keeps a window of requests under way."""
 
-    def __init__(self, port):
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=300)
+    def __init__(self, port, address="127.0.0.1", timeout=300):
+        self.socket = socket.create_connection((address, port), timeout=timeout)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.received = b""
         self.ask(STARTUP, struct.pack(">H", 1) + short_bytes(b"CQL_VERSION") + short_bytes(b"3.0.0"), READY)

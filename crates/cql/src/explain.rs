@@ -7,9 +7,10 @@ use crate::CqlError;
 use crate::bind::{Scope, markers::Markers, select, write};
 use cql_syntax::ast::{Explain, Select, Statement};
 use database::shape::Class;
+use model::lists::VECTORS_MIN;
 use model::types::{DataType, quote_identifier};
 use query::restrict::{ClusteringRestriction, PartitionRestriction, Restrictions, Terms};
-use query::select::{IndexPath, SelectPlan};
+use query::select::{IndexPath, NearPath, SelectPlan, Source};
 use query::spec::put_value;
 use query::write::{ConditionPlan, Keys, WritePlan};
 use query::{ColumnSpec, Rows};
@@ -232,7 +233,7 @@ fn table_name(table: &Table) -> String {
 
 pub(crate) fn select_class(plan: &SelectPlan) -> Class {
     match &plan.restrictions.partitions {
-        PartitionRestriction::Range(_) if plan.index.is_some() => Class::Index,
+        PartitionRestriction::Range(_) if plan.index.is_some() || near(plan).is_some() => Class::Index,
         PartitionRestriction::Range(_) => Class::Unbounded,
         partitions if partitions.is_single() => Class::Single,
         PartitionRestriction::Keys { .. } | PartitionRestriction::Entities { .. } => Class::Bounded,
@@ -296,8 +297,16 @@ fn buckets_text(restrictions: &Restrictions, entities: Option<usize>) -> String 
     }
 }
 
+/// The index that leads to the rows near a vector.
+fn near(plan: &SelectPlan) -> Option<&NearPath> {
+    plan.ann.as_ref()?.near.as_ref()
+}
+
 fn read_partitions(plan: &SelectPlan) -> String {
     let partitions = partitions_text(&plan.restrictions);
+    if near(plan).is_some() {
+        return "those the index leads to".into();
+    }
     match (&plan.index, &plan.restrictions.partitions) {
         (Some(_), PartitionRestriction::Range(tokens)) if tokens.is_all() => {
             "those the index leads to".into()
@@ -325,6 +334,15 @@ fn read_path(plan: &SelectPlan) -> String {
     if let Some(index) = &plan.index {
         let rows = if index.whole_partitions { rows } else { "the rows".into() };
         return format!("{}, then {rows} they lead to, one read for each partition", entries(index, scans));
+    }
+    if let Some(near) = near(plan) {
+        return format!(
+            "index {}: the entries of the nearest {} of {} lists, then the rows that the best of them lead to; more lists while too few rows \
+             pass the conditions",
+            quote_identifier(&near.name),
+            near.lists_first(),
+            near.lists.count()
+        );
     }
     match scans {
         true => format!("scan: {rows} of every partition, in token order"),
@@ -357,6 +375,9 @@ fn entries(index: &IndexPath, scans: bool) -> String {
 
 /// How it is decided which indexes lead, where that is known only when values are there.
 fn choice(plan: &SelectPlan) -> Option<String> {
+    if plan.ann.is_some() {
+        return Some(near_or_not(plan));
+    }
     let index = plan.index.as_ref()?;
     let is_sorted = index.all().any(|index| index.config.sorted);
     let parts = if is_sorted { "each slice of the ring" } else { "the table" };
@@ -373,6 +394,38 @@ fn choice(plan: &SelectPlan) -> Option<String> {
     })
 }
 
+/// Why an order by similarity is approximate, or exact.
+fn near_or_not(plan: &SelectPlan) -> String {
+    if let Some(near) = near(plan) {
+        return format!(
+            "approximate: the lists of index {} were made for {} vectors, and not all of them are read",
+            quote_identifier(&near.name),
+            near.lists.vectors()
+        );
+    }
+    let source = plan.ann.as_ref().and_then(|ann| plan.inputs.get(ann.slot)).map(|input| &input.source);
+    let (table, mut indexes) =
+        (&plan.table, plan.table.indexes.iter().filter(|index| index.is_storage_attached()));
+    let is_source =
+        |column: &&Column| matches!(source, Some(Source::Cell(place)) if place.column == column.id);
+    let column = table.statics.iter().chain(&table.regulars).find(is_source);
+    let why = match indexes.find(|index| column.is_some_and(|column| column.name == index.column)) {
+        _ if plan.index.is_some() => "the rows that an index leads to by the conditions".to_string(),
+        _ if !matches!(plan.restrictions.partitions, PartitionRestriction::Range(_)) => {
+            "the rows of the partitions that are named".into()
+        }
+        None => "every row, because the vector has no index".into(),
+        Some(index) if !index.built => {
+            format!("every row, because index {} is being built", quote_identifier(&index.name))
+        }
+        Some(index) => format!(
+            "every row, because index {} has no lists: it was built when the table had fewer than {VECTORS_MIN} vectors",
+            quote_identifier(&index.name)
+        ),
+    };
+    format!("exact: compares {why}")
+}
+
 fn clustering_columns(table: &Table, clustering: &ClusteringRestriction) -> String {
     let range = clustering.range.as_ref().map_or(0, |range| {
         let columns = |b: &Option<query::restrict::RangeBound>| b.as_ref().map_or(0, |b| b.columns);
@@ -383,6 +436,9 @@ fn clustering_columns(table: &Table, clustering: &ClusteringRestriction) -> Stri
 }
 
 fn order_text(plan: &SelectPlan) -> &'static str {
+    if plan.ann.is_some() {
+        return "the most similar first";
+    }
     match (plan.merge_columns.is_some(), plan.reverse) {
         (true, false) => "partitions merged by clustering order",
         (true, true) => "partitions merged by reversed clustering order",
@@ -395,6 +451,9 @@ fn order_text(plan: &SelectPlan) -> &'static str {
 fn advice(plan: &SelectPlan) -> Option<String> {
     let scans = matches!(plan.restrictions.partitions, PartitionRestriction::Range(_));
     if !scans || !plan.warnings.is_empty() || plan.table.is_virtual() {
+        return None;
+    }
+    if near(plan).is_some() {
         return None;
     }
     if let Some(index) = &plan.index {

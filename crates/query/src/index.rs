@@ -5,11 +5,19 @@ use schema::{Column, ColumnKind, Index, IndexPart, Table};
 use store::TableId;
 use store::index::{IndexConfig, Source};
 
-/// How the store keeps an index in step; `None` when the column cannot be indexed that way, which DDL does not allow.
+/// How the store keeps an index in step. `None` when there is nothing to keep: the index is on a vector and has no lists (yet). Also when the
+/// column cannot be indexed that way, which DDL does not allow.
 pub fn config(table: &Table, index: &Index) -> Option<IndexConfig> {
     let column = table.column(&index.column)?;
+    let (table_id, change) = (TableId(index.id), index.in_force());
+    if matches!(column.data_type, DataType::Vector { .. }) && index.is_storage_attached() {
+        let lists = index.lists.clone().filter(|_| !column.kind.is_primary_key())?;
+        let source = Source::Near { column: column.id, lists };
+        // In the slice of the source, so that a write and its entry are on one shard.
+        return Some(IndexConfig { table: table_id, sorted: true, change, source });
+    }
     let source = source(table, column, index.part)?;
-    Some(IndexConfig { table: TableId(index.id), sorted: index.sorted, change: index.in_force(), source })
+    Some(IndexConfig { table: table_id, sorted: index.sorted, change, source })
 }
 
 fn source(table: &Table, column: &Column, part: IndexPart) -> Option<Source> {

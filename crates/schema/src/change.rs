@@ -11,8 +11,10 @@ use crate::note::{NoteKind, NoteTarget};
 use crate::properties::Properties;
 use crate::view::ViewRestriction;
 use model::constraint::Constraint;
+use model::lists::Lists;
 use model::types::DataType;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What to change. `if_exists` and `if_not_exists` turn a missing or present object into no change.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,6 +76,19 @@ pub enum Change {
     },
     /// Every row of the table is in the index now. Nothing happens when the index is gone, and drivers are not told.
     IndexBuilt {
+        keyspace: String,
+        table: String,
+        id: u32,
+    },
+    /// The lists that the entries of an index on a vector will be in. Nothing happens when it is built, has some, or is gone.
+    IndexLists {
+        keyspace: String,
+        table: String,
+        id: u32,
+        lists: Arc<Lists>,
+    },
+    /// An index that is built is to be filled once more, under another number. Nothing happens when it is gone.
+    IndexAnew {
         keyspace: String,
         table: String,
         id: u32,
@@ -199,6 +214,8 @@ pub struct NewColumn {
     pub name: String,
     pub data_type: DataType,
     pub is_static: bool,
+    /// Rows expire at the moment that it says.
+    pub is_ttl: bool,
     /// Masking function call as CQL text.
     pub mask: Option<String>,
     pub checks: Vec<Constraint>,
@@ -206,7 +223,14 @@ pub struct NewColumn {
 
 impl NewColumn {
     pub fn regular(name: &str, data_type: DataType) -> NewColumn {
-        NewColumn { name: name.into(), data_type, is_static: false, mask: None, checks: Vec::new() }
+        NewColumn {
+            name: name.into(),
+            data_type,
+            is_static: false,
+            is_ttl: false,
+            mask: None,
+            checks: Vec::new(),
+        }
     }
 }
 
@@ -237,6 +261,8 @@ pub enum TableAlteration {
         checks: Vec<Constraint>,
     },
     With(Properties),
+    /// Rows expire at the moment that the column says; without one they no longer do.
+    RowTtl(Option<String>),
     DropCompactStorage,
 }
 

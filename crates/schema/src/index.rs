@@ -1,13 +1,18 @@
 //! A secondary index of a table.
 
+use model::lists::{DIMENSIONS_MAX, Lists};
 use model::text::TextChange;
 use model::types::DataType;
+use model::vector::Similarity;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Options that the server sets itself.
 pub(crate) const TARGET: &str = "target";
 pub(crate) const CLASS: &str = "class_name";
+
+/// What an index on a vector compares by.
+pub(crate) const SIMILARITY: &str = "similarity_function";
 
 /// Options of indexes on texts.
 pub(crate) const CASE_SENSITIVE: &str = "case_sensitive";
@@ -73,6 +78,8 @@ pub struct Index {
     pub sorted: bool,
     /// Its entries are of texts as its options change them.
     pub changed: bool,
+    /// Of an index on a vector: the lists that its entries are in. `None`: it has no entries, and searches look at every vector.
+    pub lists: Option<Arc<Lists>>,
     /// Every row is in it: reads may use it. Until then it is only written to.
     pub built: bool,
 }
@@ -107,6 +114,15 @@ impl Index {
     /// Whether it answers ranges of a column of this type, by Cassandra's rules; whether it can read them is another matter (`sorted`).
     pub fn answers_ranges(&self, data_type: &DataType) -> bool {
         self.part == IndexPart::Whole && self.is_storage_attached() && has_ranges(data_type)
+    }
+
+    /// What the vectors of this column are compared by and how many numbers they have, if the index may put them into lists.
+    pub fn compares(&self, data_type: &DataType) -> Option<(Similarity, usize)> {
+        let DataType::Vector { element, dimensions } = data_type else { return None };
+        let dimensions = usize::try_from(*dimensions).ok()?;
+        let fits = **element == DataType::Float && dimensions <= DIMENSIONS_MAX;
+        let named = self.options.get(SIMILARITY).and_then(|name| Similarity::named(name));
+        fits.then(|| (named.unwrap_or_default(), dimensions))
     }
 
     /// What counts of the texts in its entries.

@@ -25,6 +25,11 @@ impl Properties {
         }
     }
 
+    /// In place of the value that is there.
+    pub(crate) fn set(&mut self, name: &str, value: PropertyValue) {
+        self.0.insert(name.to_string(), value);
+    }
+
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

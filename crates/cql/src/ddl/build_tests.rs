@@ -38,6 +38,8 @@ pub(super) struct Probe {
     event: Rc<RefCell<Event>>,
     /// The newest settings of the tables.
     tables: Rc<RefCell<Vec<TableConfig>>>,
+    /// How many reads there were.
+    pub(super) reads: Rc<Cell<usize>>,
 }
 
 impl Probe {
@@ -47,6 +49,7 @@ impl Probe {
             wait: Rc::default(),
             event: Rc::new(RefCell::new(Event::Nothing)),
             tables: Rc::default(),
+            reads: Rc::default(),
         }
     }
 
@@ -83,6 +86,7 @@ impl Store for Probe {
     type Prompt = store::NoPrompt;
 
     async fn read(&self, read: &Read, sink: &mut dyn Sink) -> Result<ReadOutcome, StoreError> {
+        self.reads.set(self.reads.get() + 1);
         self.call().await?;
         self.inner.read(read, sink).await
     }

@@ -38,7 +38,7 @@ pub(crate) use table::new_table;
 use crate::CqlError;
 use crate::bind::Scope;
 use crate::words;
-use cql_syntax::ast::{Ident, NoteObject, QualifiedName, Statement};
+use cql_syntax::ast::{Ident, NoteObject, QualifiedName, Statement, TableChange};
 use database::builds::{self, Build, Ended};
 use database::catalogue::SharedCatalogue;
 use schema::fault::Warning;
@@ -180,6 +180,13 @@ pub async fn execute<S: Store>(
 ) -> Result<DdlOutcome, CqlError> {
     if absent::is_about_nothing(plan)? {
         return Ok(DdlOutcome::default());
+    }
+    if let Statement::AlterTable(alter) = &plan.statement
+        && alter.change == TableChange::RowTtl(None)
+        && let Some(table) = shared.load().1.table(&plan.keyspace, alter.name.as_str())
+    {
+        // What has expired must not be seen again.
+        database::row_ttl::sweep(store, table, now_micros).await?;
     }
     let (own_plan, own_shared) = (plan.clone(), shared.clone());
     let compute = move |catalogue: &schema::Catalogue, setting: &schema::Setting| {

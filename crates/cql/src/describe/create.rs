@@ -266,12 +266,10 @@ fn put_columns(text: &mut String, table: &Table, internals: bool) {
         for multi_cell in [false, true] {
             let of_kind =
                 |c: &&Column| c.data_type.is_multi_cell() == multi_cell && !returned(c) && !table.hides(c);
-            lines.extend(
-                columns
-                    .iter()
-                    .filter(of_kind)
-                    .map(|c| format!("{}{suffix}{}{}", column_text(c), mask_suffix(c), check_suffix(c))),
-            );
+            lines.extend(columns.iter().filter(of_kind).map(|c| {
+                let ttl = if table.row_ttl == Some(c.id) { " TTL" } else { "" };
+                format!("{}{suffix}{ttl}{}{}", column_text(c), mask_suffix(c), check_suffix(c))
+            }));
         }
     }
     if internals {

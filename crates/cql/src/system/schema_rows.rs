@@ -7,7 +7,11 @@ use schema::{
     Catalogue, Column, ColumnKind, Keyspace, OPTIONS, OptionValue, Owner, Table, TableOptions,
     is_virtual_system_name,
 };
+use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// Names the column that says when rows expire.
+const ROW_TTL_EXTENSION: &str = "partita.row_ttl";
 
 /// Triggers stay empty: there are none.
 pub(super) fn fill(filler: &mut Filler<'_>, table: &str, catalogue: &Catalogue) {
@@ -88,7 +92,11 @@ fn option_cells(table: &Table) -> Vec<(&'static str, Cell)> {
             Owner::CassandraSometimes => value != (option.shown)(&usual),
             Owner::Partita | Owner::Elsewhere => continue,
         };
-        cells.push((option.name, value.filter(|_| is_shown).and_then(option_cell)));
+        let cell = match option.name {
+            "extensions" => blob_map(&extensions(table)),
+            _ => value.filter(|_| is_shown).and_then(option_cell),
+        };
+        cells.push((option.name, cell));
     }
     cells
 }
@@ -102,6 +110,15 @@ fn option_cell(value: OptionValue<'_>) -> Cell {
         OptionValue::Map(map) => text_map(map),
         OptionValue::Blobs(blobs) => blob_map(blobs),
     }
+}
+
+/// The column that says when rows expire is no column of `system_schema` in Cassandra, so it stands among the extensions.
+fn extensions(table: &Table) -> BTreeMap<String, Vec<u8>> {
+    let mut extensions = table.options.extensions.clone();
+    if let Some(column) = table.row_ttl_column() {
+        extensions.insert(ROW_TTL_EXTENSION.into(), column.name.as_bytes().to_vec());
+    }
+    extensions
 }
 
 fn column_rows(filler: &mut Filler<'_>, table: &Arc<Table>) {

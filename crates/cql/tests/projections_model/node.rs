@@ -17,7 +17,7 @@ use rt::{ManualClock, SimDisk};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
-use store::{Commit, Mutation, Store, TableId};
+use store::{Commit, Mutation, Store, StoreError, TableId};
 
 pub const START_MICROS: i64 = 1_700_000_000_000_000;
 
@@ -127,6 +127,29 @@ impl Node {
 
     /// Moves the row (1, c) of a projection by (g, k, c) to another g, behind the back of whoever keeps it.
     pub async fn damage(&self, name: &str, c: i32, to: i32) {
+        let key = |g: i32| PartitionKey::of(&g.to_be_bytes()).unwrap();
+        self.displace(name, c, key(c % 7), key(to)).await.unwrap();
+    }
+
+    /// The same of a projection by ((g, h), k, c).
+    pub async fn damage_pair(
+        &self,
+        name: &str,
+        c: i32,
+        from: [i32; 2],
+        to: [i32; 2],
+    ) -> Result<(), StoreError> {
+        let key = |pair: [i32; 2]| PartitionKey::composite(&pair.map(i32::to_be_bytes)).unwrap();
+        self.displace(name, c, key(from), key(to)).await
+    }
+
+    async fn displace(
+        &self,
+        name: &str,
+        c: i32,
+        from: PartitionKey,
+        to: PartitionKey,
+    ) -> Result<(), StoreError> {
         let table = TableId(self.shared.load().1.table("ks", name).unwrap().id);
         let mut clustering = Vec::new();
         for value in [1, c] {
@@ -134,16 +157,16 @@ impl Node {
         }
         let now = self.ids.now_micros();
         let mut row = RowWriter::new();
-        let mutation = |g: i32, row: &RowWriter| {
-            let mut mutation = Mutation::new(table, PartitionKey::of(&g.to_be_bytes()).unwrap());
+        let mutation = |key: PartitionKey, row: &RowWriter| {
+            let mut mutation = Mutation::new(table, key);
             mutation.row(&clustering, row.view());
             mutation
         };
         row.begin(now, None, Deletion { timestamp: now, local_seconds: 1 });
-        let gone = mutation(c % 7, &row);
+        let gone = mutation(from, &row);
         row.begin(now, Some(Marker::new(now)), Deletion::NONE);
         let mutations = vec![gone, mutation(to, &row)];
-        self.dialects[0].store.commit(Commit { mutations, now_seconds: 1 }).await.unwrap();
+        self.dialects[0].store.commit(Commit { mutations, now_seconds: 1 }).await
     }
 
     /// CHECK of every projection that is built finds nothing.

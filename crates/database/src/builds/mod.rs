@@ -16,10 +16,12 @@
 
 mod generation;
 mod keep;
+mod lists;
 mod page;
 
 pub(crate) use generation::mirror;
 pub use keep::keep_built;
+pub use lists::Renewal;
 pub(crate) use page::Page;
 
 use crate::catalogue::SharedCatalogue;
@@ -107,7 +109,10 @@ impl Build {
     fn find<'c>(&self, catalogue: &'c Catalogue) -> Option<(&'c Arc<Table>, Target)> {
         let table = catalogue.table(&self.keyspace, &self.table)?;
         if let Some(index) = table.indexes.iter().find(|index| index.id == self.id) {
-            return Some((table, Target::Index(query::index::config(table, index)?)));
+            if let Some(vectors) = lists::Vectors::of(table, index) {
+                return Some((table, Target::Vectors(vectors)));
+            }
+            return Some((table, query::index::config(table, index).map_or(Target::Nothing, Target::Index)));
         }
         if table.rebucketing().is_some_and(|next| next.id == self.id) {
             return Some((table, Target::Generation(table.clone())));
@@ -131,6 +136,10 @@ impl Build {
 /// What is filled.
 enum Target {
     Index(IndexConfig),
+    /// An index on a vector whose lists have still to be found.
+    Vectors(lists::Vectors),
+    /// An index that has no entries.
+    Nothing,
     /// One view, or the lists of members of a projection with totals.
     View(Vec<ViewConfig>),
     /// A projection that follows later: its rows are named, and followed as if they had been written.
@@ -146,6 +155,7 @@ impl Target {
     fn mutations(&self, rows: &Mutation, now_seconds: u32) -> Vec<Mutation> {
         match self {
             Target::Index(index) => additions(std::slice::from_ref(index), rows),
+            Target::Vectors(_) | Target::Nothing => Vec::new(),
             Target::View(views) => views.iter().flat_map(|view| view.built_from(rows, now_seconds)).collect(),
             Target::Later { .. } => generation::touching_all(rows).into_iter().collect(),
             Target::Generation(table) => generation::touching(table, rows, now_seconds).into_iter().collect(),
@@ -162,7 +172,7 @@ impl Target {
     /// When the rows are looked at: a view has rows that expire, an index leads to those that live.
     fn reads_at(&self, now_seconds: u32) -> u32 {
         match self {
-            Target::Index(_) => now_seconds,
+            Target::Index(_) | Target::Vectors(_) | Target::Nothing => now_seconds,
             Target::View(_) | Target::Later { .. } | Target::Generation(_) => NOTHING_EXPIRED,
         }
     }
@@ -343,7 +353,13 @@ pub async fn run<S: Store>(
         return Ok(Ended::Built);
     };
     let _running = Running(&job);
-    let mut outcome = fill(build, &job, shared, store, now_micros).await;
+    let mut outcome = begin(build, &job, shared, store).await.map(|()| Turn::GoOn);
+    if let Ok(Turn::GoOn) = outcome {
+        outcome = lists::find(build, &job, shared, store, now_micros).await;
+    }
+    if let Ok(Turn::GoOn) = outcome {
+        outcome = fill(build, &job, shared, store, now_micros).await;
+    }
     if let Ok(Turn::Paused) = outcome {
         return Ok(Ended::Paused(job.id));
     }
@@ -396,6 +412,25 @@ impl Drop for Running<'_> {
     }
 }
 
+/// Takes up what is known of a job since before a restart.
+async fn begin<S: Store>(
+    build: &mut Build,
+    job: &Job,
+    shared: &SharedCatalogue,
+    store: &S,
+) -> Result<(), QueryError> {
+    let checkpoints = Checkpoints::find(&shared.load().1);
+    if let Some(checkpoints) = checkpoints.filter(|_| !job.is_loaded()) {
+        let stored = checkpoints.load(store, job.id).await?;
+        if build.after.is_none() {
+            build.after = stored.as_ref().and_then(|(saved, _)| saved.after.clone());
+        }
+        job.load(stored);
+    }
+    job.start();
+    Ok(())
+}
+
 async fn fill<S: Store>(
     build: &mut Build,
     job: &Job,
@@ -406,14 +441,6 @@ async fn fill<S: Store>(
     // Commits that began before the store knew of the index have made no entries: the pages must see them.
     store.settle().await?;
     let checkpoints = Checkpoints::find(&shared.load().1);
-    if let Some(checkpoints) = checkpoints.filter(|_| !job.is_loaded()) {
-        let stored = checkpoints.load(store, job.id).await?;
-        if build.after.is_none() {
-            build.after = stored.as_ref().and_then(|(saved, _)| saved.after.clone());
-        }
-        job.load(stored);
-    }
-    job.start();
     let now_seconds = seconds(now_micros);
     let is_view = {
         let (_, catalogue) = shared.load();
@@ -431,6 +458,9 @@ async fn fill<S: Store>(
         let (_, catalogue) = shared.load();
         let Some((table, target)) = build.find(&catalogue) else { return Ok(Turn::GoOn) };
         let target = target.in_store(store, table, &catalogue, build.id);
+        if matches!(target, Target::Vectors(_) | Target::Nothing) {
+            return Ok(Turn::GoOn);
+        }
         let mut page = Page::new(TableId(table.id), job.rows_max());
         let read = Read {
             statics: true,
@@ -538,7 +568,9 @@ async fn publish<S: Store>(
     let (keyspace, id) = (build.keyspace.to_string(), build.id);
     let change = match build.find(&shared.load().1) {
         None => return Ok(()),
-        Some((table, Target::Index(_))) => Change::IndexBuilt { keyspace, table: table.name.to_string(), id },
+        Some((table, Target::Index(_) | Target::Vectors(_) | Target::Nothing)) => {
+            Change::IndexBuilt { keyspace, table: table.name.to_string(), id }
+        }
         Some((_, Target::View(_) | Target::Later { .. })) => Change::ViewBuilt { keyspace, id },
         Some((table, Target::Generation(_))) => {
             Change::Rebucketed { keyspace, name: table.name.to_string(), id }

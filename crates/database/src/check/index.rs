@@ -2,53 +2,135 @@
 //! such leftovers are counted, and a repair removes them.
 
 use super::rows;
-use super::{Check, Drift, LOOKS_MAX};
+use super::sums::{Side, Sums};
+use super::{Check, Drift, LOOKS_MAX, stage_of};
 use model::deletion::{Deletion, Timestamp};
 use model::key::{KIND_ROW, KIND_STATIC, PartitionKey};
 use model::row::{RowView, RowWriter};
 use query::QueryError;
+use std::collections::BTreeSet;
 use store::index::{Candidate, IndexConfig, Place, additions, candidate};
 use store::{Commit, Mutation, Store, TableId};
 
 pub(super) async fn run<S: Store>(check: &mut Check<'_, S>) -> Result<(), QueryError> {
+    let mut sums = Sums::new();
+    add_up_table(check, &mut sums).await?;
+    add_up_entries(check, &mut sums).await?;
+    if sums.any_differs() {
+        follow_table(check, &mut sums).await?;
+        follow_entries(check, &mut sums).await?;
+    }
+    Ok(())
+}
+
+/// Counts the entries that the rows of the table make.
+async fn add_up_table<S: Store>(check: &mut Check<'_, S>, sums: &mut Sums) -> Result<(), QueryError> {
+    // Rows of one partition may share an entry: it counts once.
+    let mut of_partition: (Option<PartitionKey>, BTreeSet<Entry>) = Default::default();
     let mut after = None;
     loop {
-        let (base, index) = config(check)?;
+        // An index on few vectors has no entries, and nothing can be wrong with it.
+        let Some((base, index)) = config(check)? else { return Ok(()) };
+        let shares = matches!(index.source, store::index::Source::Partition { .. });
         let (page, next) =
             rows::page(check.store, base, after, check.job.rows_max(), check.now_seconds).await?;
         for source in sources(&page.rows) {
             check.report.rows += u64::from(source.clustering.is_some());
-            for entry in source.entries(&index, base) {
-                if live_entry(check, &index, &entry).await?.is_none() {
-                    look_for(check, &index, base, source, &entry).await?;
+            if of_partition.0.as_ref() != Some(source.key) {
+                of_partition = (Some(source.key.clone()), BTreeSet::new());
+            }
+            for entry in source.entries(&index, base, Some(check.now_seconds)) {
+                if shares && !of_partition.1.insert(entry.clone()) {
+                    continue;
                 }
+                sums.note(Side::Definition, entry.place(), []);
             }
         }
-        check.page_done(page.read(), next.as_ref().map(|next| next.key.token().0 / 2 + i64::MIN / 2)).await?;
+        check.page_done(page.read(), next.as_ref().map(|next| stage_of(next.key.token().0, 0))).await?;
         if next.is_none() {
-            break;
+            return Ok(());
         }
         after = next;
     }
+}
+
+/// Counts the entries that are there.
+async fn add_up_entries<S: Store>(check: &mut Check<'_, S>, sums: &mut Sums) -> Result<(), QueryError> {
     let mut after = None;
     loop {
-        let (base, index) = config(check)?;
+        let Some((_, index)) = config(check)? else { return Ok(()) };
         let (page, next) =
             rows::page(check.store, index.table, after, check.job.rows_max(), check.now_seconds).await?;
         for found in sources(&page.rows) {
             let Some(clustering) = found.clustering else { continue };
             check.report.copies += 1;
-            let entry = Entry { key: found.key.clone(), clustering: clustering.to_vec() };
-            if let Some(place) = candidate(clustering) {
-                follow(check, &index, base, place, &entry).await?;
+            sums.note(Side::Copy, [found.key.bytes(), clustering], []);
+        }
+        let read = (0, page.bytes_read());
+        check.page_done(read, next.as_ref().map(|next| stage_of(next.key.token().0, 1))).await?;
+        if next.is_none() {
+            return Ok(());
+        }
+        after = next;
+    }
+}
+
+/// Looks at the rows of the table whose entries may differ.
+async fn follow_table<S: Store>(check: &mut Check<'_, S>, sums: &mut Sums) -> Result<(), QueryError> {
+    let mut after = None;
+    loop {
+        let Some((base, index)) = config(check)? else { return Ok(()) };
+        let (page, next) =
+            rows::page(check.store, base, after, check.job.rows_max(), check.now_seconds).await?;
+        for source in sources(&page.rows) {
+            for entry in source.entries(&index, base, None) {
+                if sums.differs(entry.place()) && live_entry(check, &index, &entry).await?.is_none() {
+                    look_for(check, &index, base, source, &entry).await?;
+                }
             }
         }
-        check
-            .page_done(
-                (0, page.bytes_read()),
-                next.as_ref().map(|next| next.key.token().0 / 2 + i64::MAX / 2),
-            )
-            .await?;
+        let read = (0, page.bytes_read());
+        check.page_done(read, next.as_ref().map(|next| stage_of(next.key.token().0, 2))).await?;
+        if next.is_none() {
+            return Ok(());
+        }
+        after = next;
+    }
+}
+
+/// Entries that seem to lead nowhere, which are judged together.
+const SUSPECTS_MAX: usize = 1_000;
+
+/// An entry that seems to lead nowhere.
+struct Suspect {
+    entry: Entry,
+    place: Candidate,
+    /// Its timestamp when it was met.
+    stamp: Timestamp,
+}
+
+/// Looks at the entries that may differ.
+async fn follow_entries<S: Store>(check: &mut Check<'_, S>, sums: &mut Sums) -> Result<(), QueryError> {
+    let mut suspects = Vec::new();
+    let mut after = None;
+    loop {
+        let Some((base, index)) = config(check)? else { return Ok(()) };
+        let (page, next) =
+            rows::page(check.store, index.table, after, check.job.rows_max(), check.now_seconds).await?;
+        for found in sources(&page.rows) {
+            let Some(clustering) = found.clustering else { continue };
+            let entry = Entry { key: found.key.clone(), clustering: clustering.to_vec() };
+            let place = candidate(clustering).filter(|_| sums.differs(entry.place()));
+            let (Some(place), Some(row)) = (place, RowView::from_payload(found.payload)) else { continue };
+            if !leads_somewhere(check, &index, base, &place, &entry).await? {
+                suspects.push(Suspect { entry, place, stamp: stamp_of(row) });
+            }
+        }
+        if suspects.len() >= SUSPECTS_MAX || (next.is_none() && !suspects.is_empty()) {
+            judge(check, &index, base, std::mem::take(&mut suspects)).await?;
+        }
+        let read = (0, page.bytes_read());
+        check.page_done(read, next.as_ref().map(|next| stage_of(next.key.token().0, 3))).await?;
         if next.is_none() {
             return Ok(());
         }
@@ -71,10 +153,15 @@ impl Source<'_> {
         additions(std::slice::from_ref(index), &mutation(base, self.key, self.clustering, row))
     }
 
-    fn entries(&self, index: &IndexConfig, base: TableId) -> Vec<Entry> {
+    /// Where the entries of the row are; with a second, those that live then.
+    fn entries(&self, index: &IndexConfig, base: TableId, lives_at: Option<u32>) -> Vec<Entry> {
         let mut found = Vec::new();
         for mutation in self.made(index, base) {
             for entry in mutation.entries() {
+                let lives = |at: u32| RowView::from_payload(entry.payload).is_some_and(|row| row.is_live(at));
+                if !lives_at.is_none_or(lives) {
+                    continue;
+                }
                 if let Some((&KIND_ROW, clustering)) = entry.position.split_first() {
                     found.push(Entry { key: mutation.key.clone(), clustering: clustering.to_vec() });
                 }
@@ -94,17 +181,22 @@ impl Source<'_> {
 }
 
 /// Where an entry is in the index.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     key: PartitionKey,
     clustering: Vec<u8>,
 }
 
-fn config<S: Store>(check: &Check<'_, S>) -> Result<(TableId, IndexConfig), QueryError> {
+impl Entry {
+    fn place(&self) -> [&[u8]; 2] {
+        [self.key.bytes(), &self.clustering]
+    }
+}
+
+fn config<S: Store>(check: &Check<'_, S>) -> Result<Option<(TableId, IndexConfig)>, QueryError> {
     let base = check.base(&check.shared.load().1)?;
-    let index = base.indexes.iter().find(|index| index.id == check.id);
-    let config = index.and_then(|index| query::index::config(&base, index)).ok_or_else(|| check.gone())?;
-    Ok((TableId(base.id), config))
+    let index = base.indexes.iter().find(|index| index.id == check.id).ok_or_else(|| check.gone())?;
+    Ok(query::index::config(&base, index).map(|config| (TableId(base.id), config)))
 }
 
 /// Every row of a page.
@@ -141,7 +233,11 @@ async fn live_entry<S: Store>(
     let row =
         rows::row(check.store, index.table, &entry.key, Some(&entry.clustering), check.now_seconds).await?;
     let row = row.as_deref().and_then(RowView::from_payload);
-    Ok(row.map(|row| row.marker().map_or(row.base(), |marker| marker.timestamp)))
+    Ok(row.map(stamp_of))
+}
+
+fn stamp_of(entry: RowView<'_>) -> Timestamp {
+    entry.marker().map_or(entry.base(), |marker| marker.timestamp)
 }
 
 /// A value seemed to have no entry: it has none if its row is the same before and after the look at the entry.
@@ -197,20 +293,19 @@ async fn restore<S: Store>(
     Ok(false)
 }
 
-/// An entry must come from the place that it leads to.
-async fn follow<S: Store>(
+/// An entry must come from the place that it leads to. It may be there before its row is, when a commit is under way on two shards; so
+/// all that are under way have to end before a row is looked at once more. An entry that somebody has written again meanwhile is left alone.
+async fn judge<S: Store>(
     check: &mut Check<'_, S>,
     index: &IndexConfig,
     base: TableId,
-    place: Candidate,
-    entry: &Entry,
+    suspects: Vec<Suspect>,
 ) -> Result<(), QueryError> {
-    for _ in 0..LOOKS_MAX {
-        let Some(stamp) = live_entry(check, index, entry).await? else { return Ok(()) };
-        if leads_somewhere(check, index, base, &place, entry).await? {
-            return Ok(());
-        }
-        if live_entry(check, index, entry).await? != Some(stamp) {
+    check.store.settle().await?;
+    for Suspect { entry, place, stamp } in suspects {
+        if leads_somewhere(check, index, base, &place, &entry).await?
+            || live_entry(check, index, &entry).await? != Some(stamp)
+        {
             continue;
         }
         if check.repair {
@@ -222,7 +317,6 @@ async fn follow<S: Store>(
             check.store.commit(commit).await?;
         }
         check.report.note(Drift::Extra, &place.key, check.repair);
-        return Ok(());
     }
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Checks that the server makes by itself: every copy is compared with its definition now and then.
+//! Checks that the server makes by itself: every copy is compared with its definition now and then. From an
+//! index, leftovers are removed with that.
 //!
 //! The time and outcome of a copy's last check are stored beside the checkpoints of jobs, so that a restart neither forgets
 //! them nor checks everything again. A copy that was never checked is due one interval after it was first seen.
@@ -74,7 +75,8 @@ impl Schedule {
             }
             let place = (&*copy.keyspace, &*copy.name);
             let limits = Limits { rows_per_second: self.rows_per_second, ..Limits::default() };
-            match run(shared, store, place, false, now_micros, limits).await {
+            // Leftovers of an index are no fault, and nobody else removes them: rows that lost a race, and those of large deletions.
+            match run(shared, store, place, copy.is_index, now_micros, limits).await {
                 Ok(_) => checked += 1,
                 Err(QueryError::Store(error)) if !is_passing(&error) => return Err(error.into()),
                 // Dropped or altered meanwhile, cancelled by somebody, or no room just now: the others have their turn.
@@ -97,19 +99,23 @@ struct Copy {
     id: u32,
     keyspace: Arc<str>,
     name: Arc<str>,
+    is_index: bool,
 }
 
 /// Copies of tables that are not the server's own.
 fn built_copies(catalogue: &Catalogue) -> Vec<Copy> {
     let mut copies = Vec::new();
     for table in catalogue.tables().filter(|table| !table.keyspace.starts_with("system")) {
-        let copy =
-            |id: u32, name: &Arc<str>| Copy { id, keyspace: table.keyspace.clone(), name: name.clone() };
-        copies.extend(
-            table.indexes.iter().filter(|index| index.built).map(|index| copy(index.id, &index.name)),
-        );
+        let copy = |id: u32, name: &Arc<str>, is_index| Copy {
+            id,
+            keyspace: table.keyspace.clone(),
+            name: name.clone(),
+            is_index,
+        };
+        let built = table.indexes.iter().filter(|index| index.built);
+        copies.extend(built.map(|index| copy(index.id, &index.name, true)));
         if table.view.as_ref().is_some_and(|view| view.built && view.disabled.is_none()) {
-            copies.push(copy(table.id, &table.name));
+            copies.push(copy(table.id, &table.name, false));
         }
     }
     copies

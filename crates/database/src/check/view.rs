@@ -1,7 +1,8 @@
 //! Views: every row of the table has its row, and every row of the view comes from one.
 
 use super::rows::{self, seen};
-use super::{Check, Drift, LOOKS_MAX, totals};
+use super::sums::{Side, Sums};
+use super::{Check, Drift, LOOKS_MAX, stage_of, totals};
 use crate::builds::Page;
 use crate::view;
 use model::comparable;
@@ -34,6 +35,66 @@ struct Spot {
 }
 
 pub(super) async fn run<S: Store>(check: &mut Check<'_, S>) -> Result<(), QueryError> {
+    let mut sums = Sums::new();
+    add_up(check, &mut sums, Side::Definition).await?;
+    add_up(check, &mut sums, Side::Copy).await?;
+    if sums.any_differs() {
+        follow_table(check, &mut sums).await?;
+        follow_copy(check, &mut sums).await?;
+    }
+    match pairs(check)?.groups {
+        Some(_) => totals::run(check).await,
+        None => Ok(()),
+    }
+}
+
+/// Reads the table, or the copy, and counts what it makes or has.
+async fn add_up<S: Store>(check: &mut Check<'_, S>, sums: &mut Sums, side: Side) -> Result<(), QueryError> {
+    let mut after = None;
+    loop {
+        let pairs = pairs(check)?;
+        let Some(view) = pairs.of.first().map(|pair| TableId(pair.view.id)) else { return Ok(()) };
+        let table = if side == Side::Definition { TableId(pairs.base.id) } else { view };
+        let (page, next) =
+            rows::page(check.store, table, after, check.job.rows_max(), check.now_seconds).await?;
+        for (spot, row) in rows_of(&page) {
+            let Some(row) = RowView::from_payload(row) else { continue };
+            if side == Side::Definition {
+                check.report.rows += 1;
+                let made =
+                    pairs.of.iter().filter_map(|pair| expected(pair, &spot, Some(row), check.now_seconds));
+                made.for_each(|(place, content)| note(sums, side, &place, &content));
+                continue;
+            }
+            // Of totals the rows are the groups, which are looked at later.
+            check.report.copies += u64::from(pairs.groups.is_none());
+            if pairs.of_row(&spot).is_some_and(|pair| base_of(pair, &spot, row).is_some()) {
+                note(sums, side, &spot, &seen(row, check.now_seconds));
+            }
+        }
+        let stage = if side == Side::Definition { 0 } else { 1 };
+        let read = if side == Side::Definition { page.read() } else { (0, page.bytes_read()) };
+        check.page_done(read, next.as_ref().map(|next| stage_of(next.key.token().0, stage))).await?;
+        if next.is_none() {
+            return Ok(());
+        }
+        after = next;
+    }
+}
+
+fn note(sums: &mut Sums, side: Side, place: &Spot, content: &Content) {
+    let Some(content) = content else { return };
+    let columns: Vec<[u8; 4]> = content.iter().map(|(column, ..)| column.to_be_bytes()).collect();
+    let cells = content.iter().zip(&columns).flat_map(|((_, path, value), column)| {
+        // No path and an empty one are two things.
+        let has_path: &[u8] = if path.is_some() { &[1] } else { &[] };
+        [&column[..], has_path, path.as_deref().unwrap_or_default(), value]
+    });
+    sums.note(side, [place.key.bytes(), &place.clustering], cells);
+}
+
+/// Looks at the rows of the table whose places in the copy may differ.
+async fn follow_table<S: Store>(check: &mut Check<'_, S>, sums: &mut Sums) -> Result<(), QueryError> {
     let mut after = None;
     loop {
         let pairs = pairs(check)?;
@@ -41,31 +102,37 @@ pub(super) async fn run<S: Store>(check: &mut Check<'_, S>) -> Result<(), QueryE
         let (page, next) =
             rows::page(check.store, table, after, check.job.rows_max(), check.now_seconds).await?;
         for (base, row) in rows_of(&page) {
-            check.report.rows += 1;
             let Some(row) = RowView::from_payload(row) else { continue };
             for pair in &pairs.of {
                 if let Some((place, expected)) = expected(pair, &base, Some(row), check.now_seconds)
+                    && sums.differs([place.key.bytes(), &place.clustering])
                     && actual(check, pair, &place).await? != expected
                 {
                     judge(check, pair, base.clone(), place).await?;
                 }
             }
         }
-        check.page_done(page.read(), next.as_ref().map(|next| halfway(next.key.token().0, false))).await?;
+        let read = (0, page.bytes_read());
+        check.page_done(read, next.as_ref().map(|next| stage_of(next.key.token().0, 2))).await?;
         if next.is_none() {
-            break;
+            return Ok(());
         }
         after = next;
     }
+}
+
+/// Looks at the rows of the copy that may differ.
+async fn follow_copy<S: Store>(check: &mut Check<'_, S>, sums: &mut Sums) -> Result<(), QueryError> {
     let mut after = None;
     loop {
         let pairs = pairs(check)?;
-        let Some(table) = pairs.of.first().map(|pair| TableId(pair.view.id)) else { break };
+        let Some(table) = pairs.of.first().map(|pair| TableId(pair.view.id)) else { return Ok(()) };
         let (page, next) =
             rows::page(check.store, table, after, check.job.rows_max(), check.now_seconds).await?;
         for (place, row) in rows_of(&page) {
-            // The rows of totals are the groups, which are checked later.
-            check.report.copies += u64::from(pairs.groups.is_none());
+            if !sums.differs([place.key.bytes(), &place.clustering]) {
+                continue;
+            }
             let Some(pair) = pairs.of_row(&place) else { continue };
             let Some(row) = RowView::from_payload(row) else { continue };
             let Some(base) = base_of(pair, &place, row) else { continue };
@@ -83,23 +150,13 @@ pub(super) async fn run<S: Store>(check: &mut Check<'_, S>) -> Result<(), QueryE
                 judge(check, pair, base, place).await?;
             }
         }
-        check
-            .page_done((0, page.bytes_read()), next.as_ref().map(|next| halfway(next.key.token().0, true)))
-            .await?;
+        let read = (0, page.bytes_read());
+        check.page_done(read, next.as_ref().map(|next| stage_of(next.key.token().0, 3))).await?;
         if next.is_none() {
-            break;
+            return Ok(());
         }
         after = next;
     }
-    match pairs(check)?.groups {
-        Some(_) => totals::run(check).await,
-        None => Ok(()),
-    }
-}
-
-/// Two tables are read one after the other: progress over both, as a token.
-fn halfway(token: i64, is_second: bool) -> i64 {
-    token / 2 + if is_second { i64::MAX / 2 } else { i64::MIN / 2 }
 }
 
 /// What a view is compared with; of a projection with totals one pair per list of members.

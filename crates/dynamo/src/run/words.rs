@@ -125,6 +125,7 @@ fn schema(error: &SchemaError) -> String {
         | SchemaError::Projection(_)
         | SchemaError::Totals(_)
         | SchemaError::Routine(_)
+        | SchemaError::RowTtl(_)
         | SchemaError::Bucketing(_)
         | SchemaError::Property(_)
         | SchemaError::Option(_)

@@ -144,6 +144,7 @@ fn stored(tables: &[TableConfig]) -> Vec<TableConfig> {
         groups: None,
         later: Vec::new(),
         pending: None,
+        row_ttl: None,
         ..table.clone()
     };
     tables.iter().map(bare).collect()
@@ -199,6 +200,7 @@ fn take_table(body: &mut &[u8]) -> Option<TableConfig> {
         groups: None,
         later: Vec::new(),
         pending: None,
+        row_ttl: None,
     })
 }
 

@@ -34,7 +34,7 @@ impl Shard {
                 scan_limit: OBSOLETE_SCAN_MAX,
                 ..Read::of(mutation.table, Partitions::One(mutation.key.clone()), slices(needs), now_seconds)
             };
-            self.read(&read, &mut old)?;
+            self.read_stored(&read, &mut old)?;
         }
         Ok(index::delta(indexes, mutation, old.rows(), now_seconds))
     }

@@ -142,6 +142,13 @@ impl Shard {
         let before = self
             .current(mutation.table, &mutation.key, positions, now_seconds)
             .map_err(|error| Refused { statement, error })?;
+        if let Some(row_ttl) = self.row_ttl(mutation.table) {
+            let positions = deferred.iter().chain(&checks).map(|operation| operation.position.clone());
+            let stored = self
+                .stored(mutation.table, &mutation.key, positions, now_seconds)
+                .map_err(|error| Refused { statement, error })?;
+            row_ttl.bury(stored.rows(), now_seconds, &mut mutation);
+        }
         let several = deferred.iter().any(|operation| operation.statement != statement);
         let first = several.then(|| before.clone());
         worked(before.bytes()).await;

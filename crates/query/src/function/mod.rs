@@ -19,7 +19,6 @@ mod vector;
 pub use number::{cast_function, negate_function, operator_function};
 pub use token::token_function;
 pub use user::{Choice, User};
-pub(crate) use vector::{cosine, dot_product, euclidean, floats};
 
 use crate::context::Ids;
 use crate::error::QueryError;

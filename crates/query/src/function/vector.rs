@@ -4,6 +4,7 @@ use super::{Args, Argument, CallContext, CallResult, Function, known, wrong_coun
 use crate::error::QueryError;
 use crate::fault::FunctionFault;
 use model::types::DataType;
+use model::vector::{cosine, dot_product, euclidean, floats};
 
 pub fn find(name: &str, args: &[Argument]) -> Option<Result<Vec<Function>, QueryError>> {
     let body: super::Body = match name {
@@ -49,11 +50,6 @@ fn make(name: &str, args: &[Argument], body: super::Body) -> Result<Function, Qu
     Ok(Function::new(name, vec![vector.clone(), vector], DataType::Float, body))
 }
 
-/// The numbers of a float vector.
-pub fn floats(bytes: &[u8]) -> Vec<f32> {
-    bytes.as_chunks::<4>().0.iter().map(|b| f32::from_be_bytes(*b)).collect()
-}
-
 fn compute(function: &Function, args: &Args<'_>, measure: fn(&[f32], &[f32]) -> f32) -> CallResult {
     let [Some(left), Some(right)] = args else { return Ok(None) };
     let (left, right) = (floats(left), floats(right));
@@ -62,23 +58,4 @@ fn compute(function: &Function, args: &Args<'_>, measure: fn(&[f32], &[f32]) -> 
         return Err(FunctionFault::ZeroVector.into());
     }
     Ok(Some(measure(&left, &right).to_be_bytes().to_vec()))
-}
-
-fn dot(left: &[f32], right: &[f32]) -> f32 {
-    left.iter().zip(right).map(|(a, b)| a * b).sum()
-}
-
-/// Cosine, moved to 0..1 as the index does it.
-pub fn cosine(left: &[f32], right: &[f32]) -> f32 {
-    let norm = (dot(left, left) as f64 * dot(right, right) as f64).sqrt();
-    (1.0 + (dot(left, right) as f64 / norm) as f32) / 2.0
-}
-
-pub fn euclidean(left: &[f32], right: &[f32]) -> f32 {
-    let squares: f32 = left.iter().zip(right).map(|(a, b)| (a - b) * (a - b)).sum();
-    1.0 / (1.0 + squares)
-}
-
-pub fn dot_product(left: &[f32], right: &[f32]) -> f32 {
-    (1.0 + dot(left, right)) / 2.0
 }

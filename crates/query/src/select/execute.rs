@@ -6,7 +6,7 @@ use super::earlier;
 use super::filter::Filter;
 use super::limits::bind_limit;
 use super::merge;
-use super::nearest::Nearest;
+use super::nearest::{NearPath, Nearest};
 use super::paging::{PagingState, SequenceState, malformed};
 use super::plan::SelectPlan;
 use crate::context::{Context, too_large};
@@ -286,6 +286,9 @@ impl<'a, 'r, S: Store, T: Store> Scan<'a, 'r, S, T> {
                 (Some(path), partitions) => {
                     Box::pin(self.through_index(path, partitions, after, &mut collector)).await?
                 }
+                (None, PartitionSet::Range { start, end }) if self.near().is_some() => {
+                    Box::pin(self.through_lists((start, end), &mut collector)).await?
+                }
                 (None, PartitionSet::Range { start, end }) => {
                     self.read.partitions = Partitions::Range { start, end };
                     self.read.after = after;
@@ -298,6 +301,11 @@ impl<'a, 'r, S: Store, T: Store> Scan<'a, 'r, S, T> {
             };
         }
         self.page(&mut collector, ended, budget)
+    }
+
+    /// The index that knows which rows are near, if they are wanted by that.
+    pub(super) fn near(&self) -> Option<&'a NearPath> {
+        self.plan.ann.as_ref()?.near.as_ref()
     }
 
     /// What the collector has, as a page.

@@ -1,12 +1,16 @@
-//! ORDER BY ... ANN OF: the rows whose vectors are most similar, found by looking at every vector.
+//! ORDER BY ... ANN OF: the rows whose vectors are most similar, of all that are read.
 //!
-//! Nothing is approximated, so the cost is that of a scan. The column's index says which similarity counts,
-//! otherwise it is the cosine, Cassandra's default; rows without a vector are never near.
+//! Which are read is not decided here: all that the statement may look at (then the answer is exact, and costs a scan), or those that an
+//! index leads to (see `through/near.rs`). Similarity is what the column's index says, else the cosine, as Cassandra's default; rows
+//! without a vector are never near, and one of which the similarity is no number comes last.
 
 use crate::error::QueryError;
 use crate::expr::Expr;
 use crate::fault::ReadFault;
-use crate::function::{cosine, dot_product, euclidean, floats};
+use model::lists::Lists;
+use model::vector::{Similarity, floats};
+use std::sync::Arc;
+use store::IndexConfig;
 
 /// The order by similarity of a plan.
 #[derive(Clone, Debug)]
@@ -16,43 +20,39 @@ pub struct Ann {
     /// What vectors are compared with.
     pub target: Expr,
     pub similarity: Similarity,
+    /// An index whose lists say which rows are near. `None`: all are compared.
+    pub near: Option<NearPath>,
 }
 
-/// How similar two vectors are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Similarity {
-    #[default]
-    Cosine,
-    DotProduct,
-    Euclidean,
+/// An index on the vector.
+#[derive(Clone, Debug)]
+pub struct NearPath {
+    pub name: Arc<str>,
+    pub config: IndexConfig,
+    pub lists: Arc<Lists>,
+    /// It was made to find more, rather than to be fast.
+    pub thorough: bool,
 }
 
-impl Similarity {
-    /// As an index has it among its options, in any case.
-    pub fn named(name: &str) -> Option<Similarity> {
-        match name.to_ascii_lowercase().as_str() {
-            "cosine" => Some(Similarity::Cosine),
-            "dot_product" => Some(Similarity::DotProduct),
-            "euclidean" => Some(Similarity::Euclidean),
-            _ => None,
-        }
-    }
+/// A search begins with the nearest eighth of the lists, and with this many at least. So few because entries have codes: only the best of
+/// what is read costs a look at its row.
+const PART_OF_LISTS: usize = 8;
+const LISTS_MIN: usize = 8;
 
-    fn of(self, left: &[f32], right: &[f32]) -> f32 {
-        match self {
-            Similarity::Cosine => cosine(left, right),
-            Similarity::DotProduct => dot_product(left, right),
-            Similarity::Euclidean => euclidean(left, right),
-        }
+impl NearPath {
+    /// How many lists a search looks into at first.
+    pub fn lists_first(&self) -> usize {
+        let usual = (self.lists.count() / PART_OF_LISTS).max(LISTS_MIN);
+        if self.thorough { 2 * usual } else { usual }.min(self.lists.count())
     }
 }
 
 /// The most similar rows so far.
 pub struct Nearest {
     pub slot: usize,
-    target: Vec<f32>,
+    pub(super) target: Vec<f32>,
     similarity: Similarity,
-    wanted: usize,
+    pub(super) wanted: usize,
     /// Similarity, order of arrival, encoded row.
     rows: Vec<(f32, u64, Vec<u8>)>,
     arrived: u64,
@@ -72,7 +72,23 @@ impl Nearest {
 
     /// How similar a vector is to the target.
     pub fn similarity(&self, vector: &[u8]) -> f32 {
-        self.similarity.of(&self.target, &floats(vector))
+        self.similarity_of(&floats(vector))
+    }
+
+    pub(super) fn similarity_of(&self, vector: &[f32]) -> f32 {
+        let similarity = self.similarity.of(&self.target, vector);
+        if similarity.is_nan() { f32::NEG_INFINITY } else { similarity }
+    }
+
+    /// Whether as many rows as are wanted were near enough to be kept.
+    pub(super) fn is_full(&self) -> bool {
+        self.rows.len() >= self.wanted
+    }
+
+    /// Forgets every row: they will all come again.
+    pub(super) fn clear(&mut self) {
+        self.rows.clear();
+        self.bytes = 0;
     }
 
     /// Keeps a row for now. Refused when those that are kept are too large together.

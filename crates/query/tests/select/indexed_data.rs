@@ -63,6 +63,7 @@ fn index(id: u32, column: &str, part: IndexPart) -> Index {
         options: Default::default(),
         sorted,
         changed: false,
+        lists: None,
         built: true,
     }
 }
@@ -115,6 +116,7 @@ pub fn table() -> Arc<Table> {
         view: None,
         foreign: None,
         compact: None,
+        row_ttl: None,
     })
 }
 

@@ -10,6 +10,7 @@ mod keyspace;
 mod limit_tests;
 mod note;
 mod pattern;
+mod row_ttl;
 mod table_alter;
 mod table_create;
 mod table_like;
@@ -56,6 +57,10 @@ impl Catalogue {
             Change::CreateIndex(new) => index::create(self, new),
             Change::DropIndex { keyspace, name, if_exists } => index::drop(self, keyspace, name, *if_exists),
             Change::IndexBuilt { keyspace, table, id } => Ok(index::built(self, keyspace, table, *id)),
+            Change::IndexLists { keyspace, table, id, lists } => {
+                Ok(index::lists(self, keyspace, table, *id, lists))
+            }
+            Change::IndexAnew { keyspace, table, id } => Ok(index::begin_anew(self, keyspace, table, *id)),
             Change::CreateView(new) => view::create(self, new, setting),
             Change::AlterView { keyspace, name, if_exists, properties } => {
                 view::alter(self, keyspace, name, *if_exists, properties)

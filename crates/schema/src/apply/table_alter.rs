@@ -7,7 +7,7 @@ use super::table_create::{
     statics_need_clustering,
 };
 use super::types::check_type_size;
-use super::{changed, constraint, foreign, guard, unchanged, view};
+use super::{changed, constraint, foreign, guard, row_ttl, unchanged, view};
 use crate::bucketing;
 use crate::catalogue::Catalogue;
 use crate::change::{Applied, EffectKind, NewColumn, Setting, TableAlteration, TargetKind};
@@ -49,12 +49,14 @@ pub(super) fn alter(
     match alteration {
         TableAlteration::Add { if_not_exists, columns } => {
             add(&mut table, *if_not_exists, columns)?;
+            row_ttl::adopt(&mut table, columns)?;
             constraint::check_table(&table)?;
         }
         TableAlteration::Drop { if_exists, columns, timestamp } => {
             drop_columns(&mut table, *if_exists, columns, timestamp.unwrap_or(setting.now_micros))?
         }
         TableAlteration::Rename { renames } => rename(&mut table, renames)?,
+        TableAlteration::RowTtl(column) => row_ttl::set(&mut table, column.as_deref())?,
         TableAlteration::DropCompactStorage if before.compact.is_none() => {
             return Err(CompactFault::NotCompact.into());
         }
@@ -85,6 +87,7 @@ pub(super) fn alter(
         _ => (Vec::new(), false),
     };
     bucketing::check_under_way(&table)?;
+    row_ttl::check_altered(keyspace, &table)?;
     if table == *before && !foreign_words {
         return Ok(unchanged(catalogue));
     }
@@ -345,6 +348,7 @@ fn drop_columns(
                 CompactFault::ColumnDropped { column: name.to_string(), table: table.full_name() }.into()
             );
         }
+        row_ttl::check_dropped(table, column)?;
         check_unindexed(table, name, |column, indexes| IndexFault::DropsColumn { column, indexes })?;
         let dropped = DroppedColumn {
             name: column.name.clone(),

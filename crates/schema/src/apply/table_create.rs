@@ -1,7 +1,9 @@
 //! CREATE TABLE.
 
 use super::types::check_type_size;
-use super::{changed, constraint, existing_keyspace, foreign, guard, is_word, unchanged, with_table};
+use super::{
+    changed, constraint, existing_keyspace, foreign, guard, is_word, row_ttl, unchanged, with_table,
+};
 use crate::bucketing;
 use crate::catalogue::Catalogue;
 use crate::change::{Applied, EffectKind, NewColumn, NewTable, Setting, TargetKind};
@@ -54,6 +56,7 @@ pub(super) fn create(
     let options = options.checked()?;
     let uuid = table_uuid(catalogue, &new.properties, id, setting)?;
     let mut table = build(new, id, uuid, options)?;
+    row_ttl::adopt(&mut table, &new.columns)?;
     constraint::check_table(&table)?;
     bucketing::check_limit(&table)?;
     tenant::adopt(keyspace, &mut table)?;
@@ -177,6 +180,7 @@ fn build(new: &NewTable, id: u32, uuid: [u8; 16], options: TableOptions) -> Resu
         view: None,
         foreign: None,
         compact: None,
+        row_ttl: None,
     };
     add_key_columns(new, &mut table)?;
     let in_key: HashSet<&String> = new.partition_key.iter().chain(&new.clustering).collect();

@@ -74,6 +74,7 @@ pub(super) fn create(
                 id: next_id,
                 sorted,
                 built: true,
+                lists: None,
                 ..index.clone()
             });
             next_id += 1;

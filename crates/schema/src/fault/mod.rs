@@ -10,6 +10,7 @@ mod index;
 mod keyspace;
 mod option;
 mod routine;
+mod row_ttl;
 mod table;
 mod view;
 mod warning;
@@ -21,6 +22,7 @@ pub use index::{AttachedFault, IndexFault};
 pub use keyspace::{KeyspaceFault, NoteFault, ReplicationFault, Resource, SystemFault};
 pub use option::{LimitFault, OptionFault, PropertyFault, TenantFault};
 pub use routine::RoutineFault;
+pub use row_ttl::RowTtlFault;
 pub use table::{CompactFault, ForeignFault, KeyFault, TableFault};
 pub use view::{ProjectionFault, TotalsFault, Unkept, ViewFault};
 pub use warning::{NoEffect, Warning};
@@ -104,6 +106,7 @@ pub enum SchemaError {
     Projection(ProjectionFault),
     Totals(TotalsFault),
     Routine(RoutineFault),
+    RowTtl(RowTtlFault),
     Bucketing(BucketingFault),
     Property(PropertyFault),
     Option(OptionFault),
@@ -143,6 +146,7 @@ impl SchemaError {
             SchemaError::Projection(fault) => fault.kind(),
             SchemaError::Totals(fault) => fault.kind(),
             SchemaError::Routine(fault) => fault.kind(),
+            SchemaError::RowTtl(fault) => fault.kind(),
             SchemaError::Bucketing(fault) => fault.kind(),
             SchemaError::Property(fault) => fault.kind(),
             SchemaError::Option(fault) => fault.kind(),
@@ -184,6 +188,7 @@ from_topics!(
     Projection(ProjectionFault),
     Totals(TotalsFault),
     Routine(RoutineFault),
+    RowTtl(RowTtlFault),
     Bucketing(BucketingFault),
     Property(PropertyFault),
     Option(OptionFault),

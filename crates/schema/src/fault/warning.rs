@@ -9,8 +9,10 @@ pub enum Warning {
     FactorAboveNodes { factor: u32, keyspace: String, data_center: Option<String> },
     /// A security label names its provider, and there are none.
     ProviderNotLoaded { provider: String },
-    /// An index on vectors is kept, and searches compare with every row.
-    VectorsCompared { column: String },
+    /// An index on vectors finds nearly all of the nearest rows once there are many.
+    VectorsNearly { column: String },
+    /// A compaction strategy of old dumps: the table has windows of time instead.
+    DateTiered,
     /// What the dialect has to say itself, in its words.
     Written(String),
 }
@@ -18,9 +20,14 @@ pub enum Warning {
 /// Options that other servers have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoEffect {
+    CacheOnFlush,
+    IndexInterval,
     InMemory,
+    LocalReadRepair,
     PaxosGrace,
     PartitionRate,
+    ReadRepair,
+    ReplicateOnWrite,
     StorageEngine,
     SynchronousUpdates,
     Tablets,

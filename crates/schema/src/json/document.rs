@@ -131,6 +131,9 @@ pub(super) struct TableEntry {
     /// WITH COMPACT STORAGE: `static`, `dense` or `keys`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compact: Option<String>,
+    /// The id of the column that says when a row expires.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row_ttl: Option<u32>,
     /// Only what differs from the default, so that the text stays short and says something.
     #[serde(default, serialize_with = "changed_options")]
     pub options: TableOptions,
@@ -215,6 +218,9 @@ pub(super) struct IndexEntry {
     pub sorted: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub changed: bool,
+    /// In hexadecimal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lists: Option<String>,
     pub built: bool,
 }
 
@@ -344,7 +350,7 @@ impl Document {
     pub(super) fn forget_progress(&mut self) {
         for table in self.keyspaces.iter_mut().flat_map(|keyspace| &mut keyspace.tables) {
             table.incarnation = 0;
-            table.indexes.iter_mut().for_each(|index| index.built = true);
+            table.indexes.iter_mut().for_each(|index| (index.built, index.lists) = (true, None));
             table.view.iter_mut().for_each(|view| view.built = true);
         }
     }

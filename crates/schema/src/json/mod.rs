@@ -15,7 +15,11 @@ use document::Document;
 use std::fmt;
 
 /// The newest format that is read. Raised when a text that an older server would misread becomes possible.
-pub(crate) const FORMAT: u32 = 8;
+pub(crate) const FORMAT: u32 = 9;
+
+/// What is written when there are projections that follow later, sorted indexes or tombstones that are held, and neither rows that expire
+/// as a whole nor lists of vectors.
+pub(crate) const FORMAT_WITH_COPIES: u32 = 8;
 
 /// What is written when there are totals or buckets that spill, no projections that follow later, and no tombstones are held.
 pub(crate) const FORMAT_WITH_TOTALS: u32 = 7;

@@ -16,6 +16,7 @@ use crate::totals::{TotalFunction, TotalKind, Totals};
 use crate::view::{Backfill, Projection, View, ViewRestriction, ViewTest};
 use model::comparison::Comparison;
 use model::constraint::Constraint;
+use model::lists::Lists;
 use model::types::{DataType, TypeParseError, UdtField, UdtType};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -197,6 +198,7 @@ fn table(keyspace: &str, entry: TableEntry, types: &Types) -> Result<Table, Stri
         view: entry.view.map(view),
         foreign: entry.foreign.map(|entry| Arc::new(foreign(entry))),
         compact,
+        row_ttl: entry.row_ttl,
     };
     for column in entry.columns {
         let place = format!(", column {}", column.name);
@@ -228,7 +230,7 @@ fn table(keyspace: &str, entry: TableEntry, types: &Types) -> Result<Table, Stri
         let (name, is_static, dropped_at) = (column.name.into(), column.is_static, column.dropped_at);
         table.dropped.push(DroppedColumn { name, data_type, is_static, dropped_at });
     }
-    table.indexes = entry.indexes.into_iter().map(index).collect();
+    table.indexes = entry.indexes.into_iter().map(index).collect::<Result<_, _>>()?;
     Ok(table)
 }
 
@@ -338,8 +340,14 @@ fn bytes(hex: &str) -> Result<Vec<u8>, String> {
     (0..hex.len()).step_by(2).map(|at| pair(at).ok_or_else(fault)).collect()
 }
 
-fn index(entry: IndexEntry) -> Index {
-    Index {
+fn index(entry: IndexEntry) -> Result<Index, String> {
+    let read = |hex: String| {
+        let lists = Lists::decode(&bytes(&hex)?).ok_or("its lists are damaged")?;
+        Ok::<_, String>(Arc::new(lists))
+    };
+    let lists =
+        entry.lists.map(read).transpose().map_err(|fault| format!(", index {}: {fault}", entry.name))?;
+    Ok(Index {
         name: entry.name.into(),
         id: entry.id,
         column: entry.column.into(),
@@ -357,6 +365,7 @@ fn index(entry: IndexEntry) -> Index {
         options: entry.options,
         sorted: entry.sorted,
         changed: entry.changed,
+        lists,
         built: entry.built,
-    }
+    })
 }

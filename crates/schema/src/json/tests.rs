@@ -211,6 +211,30 @@ fn constraints_and_notes_come_back_and_follow_what_they_are_about() {
 }
 
 #[test]
+fn rows_that_expire_come_back_and_an_older_server_is_told() {
+    let setting = Setting { now_micros: 1, data_center: "datacenter1".into() };
+    let alter = |alteration| Change::AlterTable {
+        keyspace: "k".into(),
+        name: "t".into(),
+        if_exists: false,
+        alteration,
+    };
+    let column = NewColumn { is_ttl: true, ..NewColumn::regular("ends", DataType::Timestamp) };
+    let add = alter(TableAlteration::Add { if_not_exists: false, columns: vec![column] });
+    let catalogue = sample().apply(&add, &setting).unwrap().catalogue;
+    let text = String::from_utf8(catalogue.to_json()).unwrap();
+    assert!(text.starts_with("{\n  \"format\": 9,\n"), "{text}");
+    assert_eq!(Catalogue::from_json(text.as_bytes()).unwrap(), catalogue);
+    let id = catalogue.table("k", "t").unwrap().row_ttl.unwrap();
+    let elsewhere = text.replacen(&format!("\"row_ttl\": {id}"), "\"row_ttl\": 77", 1);
+    assert_ne!(elsewhere, text);
+    let error = Catalogue::from_json(elsewhere.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("the column that says when rows expire is not there"), "{error}");
+    let off = catalogue.apply(&alter(TableAlteration::RowTtl(None)), &setting).unwrap().catalogue;
+    assert!(String::from_utf8(off.to_json()).unwrap().starts_with("{\n  \"format\": 1,\n"));
+}
+
+#[test]
 fn indexes_come_back_and_an_older_server_is_told_that_they_are_newer() {
     let catalogue = indexed();
     let text = String::from_utf8(catalogue.to_json()).unwrap();
@@ -266,7 +290,7 @@ fn damage_is_told_with_its_place() {
         assert!(error.contains(expect), "{error}");
     };
     check("\"uuid\"", "\"guid\"", "unknown field `guid`");
-    check("\"format\": 1", "\"format\": 9", "format 9, this server reads up to 8");
+    check("\"format\": 1", "\"format\": 10", "format 10, this server reads up to 9");
     check(
         "\"type\": \"uuid\"",
         "\"type\": \"nosuch\"",

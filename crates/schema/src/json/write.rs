@@ -2,8 +2,8 @@
 
 use super::document::*;
 use super::{
-    FORMAT, FORMAT_WITH_DIALECTS, FORMAT_WITH_INDEXES, FORMAT_WITH_RULES, FORMAT_WITH_TOTALS,
-    FORMAT_WITH_VIEWS, PLAIN_FORMAT,
+    FORMAT, FORMAT_WITH_COPIES, FORMAT_WITH_DIALECTS, FORMAT_WITH_INDEXES, FORMAT_WITH_RULES,
+    FORMAT_WITH_TOTALS, FORMAT_WITH_VIEWS, PLAIN_FORMAT,
 };
 use crate::catalogue::Catalogue;
 use crate::column::{Column, ColumnKind};
@@ -17,6 +17,7 @@ use crate::totals::TotalFunction;
 use crate::view::{View, ViewTest};
 use model::comparison::Comparison;
 use model::constraint::Constraint;
+use std::fmt::Write;
 
 pub(super) fn document(catalogue: &Catalogue) -> Document {
     let kept = catalogue.keyspaces.values().filter(|keyspace| !is_local_system_name(&keyspace.name));
@@ -55,9 +56,12 @@ fn format(catalogue: &Catalogue) -> u32 {
         projection.is_some_and(|p| p.backfill.mb_per_second.is_some() || p.backfill.p99_millis.is_some())
     };
     let holds = |table: &Table| !table.options.hold_tombstones.is_empty();
+    let is_near = |t: &Table| t.indexes.iter().any(|index| index.lists.is_some());
     let newest = |t: &Table| t.later().is_some() || paces_more(t) || holds(t) || sorts(t);
-    if catalogue.tables().any(|table| newest(table)) {
+    if catalogue.tables().any(|table| table.row_ttl.is_some() || is_near(table)) {
         FORMAT
+    } else if catalogue.tables().any(|table| newest(table)) {
+        FORMAT_WITH_COPIES
     } else if catalogue.tables().any(|table| table.totals().is_some() || spills(table)) {
         FORMAT_WITH_TOTALS
     } else if catalogue.keyspaces.values().any(|keyspace| is_new_place(keyspace))
@@ -163,6 +167,7 @@ fn table_entry(table: &Table) -> TableEntry {
         view: table.view.as_ref().map(view_entry),
         foreign: table.foreign.as_deref().map(foreign_entry),
         compact: table.compact.map(|compact| compact.name().to_string()),
+        row_ttl: table.row_ttl,
         options: table.options.clone(),
     }
 }
@@ -218,11 +223,20 @@ fn total_entry(total: &TotalFunction) -> TotalEntry {
 }
 
 fn test_entry(test: &ViewTest) -> TestEntry {
-    let hex = |value: &Vec<u8>| value.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let hexes = |values: &Vec<Vec<u8>>| values.iter().map(|value| hex(value)).collect();
     TestEntry {
         comparison: test.comparison.symbol().to_string(),
-        alternatives: test.alternatives.iter().map(|values| values.iter().map(hex).collect()).collect(),
+        alternatives: test.alternatives.iter().map(hexes).collect(),
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
 }
 
 fn column_entry(column: &Column) -> ColumnEntry {
@@ -248,8 +262,7 @@ fn check_entry(check: &Constraint) -> CheckEntry {
         Constraint::NotNull => CheckEntry::NotNull {},
         Constraint::Json => CheckEntry::Json {},
         Constraint::Value { comparison, term, value } => {
-            let value = value.iter().map(|byte| format!("{byte:02x}")).collect();
-            CheckEntry::Value { comparison: symbol(comparison), term: term.clone(), value }
+            CheckEntry::Value { comparison: symbol(comparison), term: term.clone(), value: hex(value) }
         }
         Constraint::Length { octets: false, comparison, count } => {
             CheckEntry::Length { comparison: symbol(comparison), count: *count }
@@ -282,6 +295,7 @@ fn index_entry(index: &Index) -> IndexEntry {
         options: index.options.clone(),
         sorted: index.sorted,
         changed: index.changed,
+        lists: index.lists.as_ref().map(|lists| hex(&lists.encode())),
         built: index.built,
     }
 }

@@ -1,10 +1,17 @@
 //! Options that mean something on other servers: accepted, so that schemas load, and answered with what they do here.
 
+use super::older;
 use crate::fault::{NoEffect, PropertyFault, Warning};
 use crate::properties::Properties;
 
 /// Name, and why it has no effect; `None` where what the option asks for is so anyway. Nothing is kept of them.
-pub(crate) const TABLE: [(&str, Option<NoEffect>); 10] = [
+pub(crate) const TABLE: [(&str, Option<NoEffect>); 15] = [
+    // Cassandra 1.2 to 3.x
+    ("dclocal_read_repair_chance", Some(NoEffect::LocalReadRepair)),
+    ("index_interval", Some(NoEffect::IndexInterval)),
+    ("populate_io_cache_on_flush", Some(NoEffect::CacheOnFlush)),
+    ("read_repair_chance", Some(NoEffect::ReadRepair)),
+    ("replicate_on_write", Some(NoEffect::ReplicateOnWrite)),
     // Cassandra 6.0
     ("fast_path", None),
     ("transactional_migration_from", None),
@@ -28,7 +35,8 @@ pub(crate) fn names() -> Vec<&'static str> {
 pub(crate) fn warnings(properties: &Properties) -> Vec<Warning> {
     let given = TABLE.iter().filter(|(name, _)| properties.has(name)).filter_map(|(_, why)| *why);
     let cdc = properties.map("cdc").is_ok_and(|map| map.is_some()).then_some(NoEffect::Cdc);
-    given.chain(cdc).map(Warning::NoEffect).collect()
+    let without = given.chain(cdc).map(Warning::NoEffect);
+    without.chain(older::warning(properties)).collect()
 }
 
 /// Cassandra's `cdc = true`, or ScyllaDB's `cdc = {'enabled': 'true', …}`.

@@ -6,6 +6,7 @@ mod declared;
 pub(crate) mod elsewhere;
 mod limit;
 mod number;
+mod older;
 mod parse;
 mod retry;
 pub(crate) mod tenant;

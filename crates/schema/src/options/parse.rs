@@ -1,7 +1,7 @@
 //! From properties to table options, with the checks and texts of Cassandra 5.0.
 
 use super::declared::OPTIONS;
-use super::{TableOptions, compaction, elsewhere};
+use super::{TableOptions, compaction, elsewhere, older};
 use crate::fault::{OptionFault, SchemaError};
 use crate::properties::Properties;
 use std::collections::BTreeMap;
@@ -20,6 +20,7 @@ impl TableOptions {
     /// The first half of [`TableOptions::with`]: values are read but their ranges are not checked yet, because
     /// Cassandra looks at those only after it knows that the table can be created.
     pub(crate) fn read(&self, properties: &Properties) -> Result<TableOptions, SchemaError> {
+        let properties = &older::modern(properties);
         let names: Vec<&str> = OPTIONS.iter().map(|option| option.name).collect();
         properties.without(&elsewhere::names()).only(&names)?;
         let mut new = self.clone();

@@ -8,7 +8,9 @@ use crate::read::Slice;
 use model::comparable;
 use model::deletion::{Deletion, Marker, Timestamp};
 use model::key::{KIND_PARTITION_DELETION, KIND_RANGE, KIND_ROW, KIND_STATIC, PartitionKey, composite_part};
+use model::lists;
 use model::row::{Cell, CellState, ColumnId, RowView, RowWriter};
+use std::borrow::Cow;
 
 /// The entries of what a mutation writes; its operations must have been resolved.
 pub fn additions(indexes: &[IndexConfig], mutation: &Mutation) -> Vec<Mutation> {
@@ -70,12 +72,21 @@ pub fn delta<'o>(
     old: impl Iterator<Item = (&'o RowPosition, RowView<'o>)>,
     now_seconds: u32,
 ) -> Vec<Mutation> {
-    let mut out = Entries { mutations: additions(indexes, mutation) };
+    let old: Vec<_> = old.collect();
+    let mut out = Entries::default();
+    for (clustering, row) in rows(mutation) {
+        let there =
+            old.iter().find(|(position, _)| clustering_of(position) == clustering).map(|(_, row)| *row);
+        for index in indexes {
+            entries_of(index, &mutation.key, clustering, row, &mut |entry| {
+                if !there.is_some_and(|there| loses(&entry, there)) {
+                    out.add(index, entry);
+                }
+            });
+        }
+    }
     for (position, row) in old {
-        let clustering = match position {
-            RowPosition::Static => None,
-            RowPosition::Row(clustering) => Some(clustering.as_slice()),
-        };
+        let clustering = clustering_of(position);
         let over_row = covering(mutation, clustering);
         for index in indexes {
             // A partition stays when one of its rows goes.
@@ -100,6 +111,24 @@ pub fn delta<'o>(
         }
     }
     out.mutations
+}
+
+fn clustering_of(position: &RowPosition) -> Option<&[u8]> {
+    match position {
+        RowPosition::Static => None,
+        RowPosition::Row(clustering) => Some(clustering),
+    }
+}
+
+/// Whether the cell of an entry is written over by something younger that is there already. It stays so, whatever is written later, so
+/// nobody will look for the entry. Of two cells with one timestamp nothing is said.
+fn loses(entry: &Entry<'_>, there: RowView<'_>) -> bool {
+    let Some((column, path)) = entry.cell else { return false };
+    let is_younger = |cell: Cell<'_>| match cell.state {
+        CellState::ComplexDeletion { .. } => cell.column == column && cell.timestamp >= entry.timestamp,
+        _ => cell.column == column && cell.path == path && cell.timestamp > entry.timestamp,
+    };
+    there.deletion().covers(entry.timestamp) || there.cells().any(is_younger)
 }
 
 /// An entry is a marker or a deletion: some numbers.
@@ -134,7 +163,7 @@ fn entries_of<'r>(
         };
         let Some((bytes, path)) = form_of(index, cell.path, value) else { continue };
         let partition = index.partition(&bytes, key.prefix());
-        let (Some(partition), Some(clustering)) = (partition, place::entry(key, clustering, path)) else {
+        let (Some(partition), Some(clustering)) = (partition, place::entry(key, clustering, &path)) else {
             continue;
         };
         let cell_id = Some((cell.column, cell.path));
@@ -143,7 +172,12 @@ fn entries_of<'r>(
 }
 
 /// The comparable form that a cell is found by, and what tells its entry from those of equal elements.
-fn form_of<'r>(index: &IndexConfig, path: Option<&'r [u8]>, value: &'r [u8]) -> Option<(Vec<u8>, &'r [u8])> {
+fn form_of<'r>(
+    index: &IndexConfig,
+    path: Option<&'r [u8]>,
+    value: &'r [u8],
+) -> Option<(Vec<u8>, Cow<'r, [u8]>)> {
+    const NOTHING: Cow<'static, [u8]> = Cow::Borrowed(&[]);
     let mut bytes = Vec::with_capacity(value.len() + 2);
     let change = index.change;
     let mut put = |data_type, value| match change.is_none() {
@@ -153,25 +187,28 @@ fn form_of<'r>(index: &IndexConfig, path: Option<&'r [u8]>, value: &'r [u8]) -> 
     match (&index.source, path) {
         (Source::Cell { data_type, .. }, None) => put(data_type, value)?,
         // Paths of sets and maps are comparable already.
-        (Source::Path { .. }, Some(path)) if change.is_none() => return Some((path.to_vec(), &[])),
+        (Source::Path { .. }, Some(path)) if change.is_none() => return Some((path.to_vec(), NOTHING)),
         // Several elements may be alike now: their paths tell their entries apart.
         (Source::Path { data_type, .. }, Some(path)) => {
             let mut element = Vec::new();
             comparable::decode(data_type, false, path, &mut element).ok()?;
             put(data_type, &element)?;
-            return Some((bytes, path));
+            return Some((bytes, path.into()));
         }
         (Source::Value { data_type, map_key, .. }, Some(path)) => {
             put(data_type, map_key.as_ref().map_or(value, |key| map_value_of(key, path, value)))?;
-            return Some((bytes, path));
+            return Some((bytes, path.into()));
         }
         (Source::Entry { key, value: data_type, .. }, Some(path)) => {
             bytes.extend_from_slice(path);
             comparable::encode(data_type, false, map_value_of(key, path, value), &mut bytes).ok()?;
         }
+        (Source::Near { lists, .. }, None) => {
+            return Some((super::form_of_list(lists.list_of(value)), lists::code(value).into()));
+        }
         _ => return None,
     }
-    Some((bytes, &[]))
+    Some((bytes, NOTHING))
 }
 
 /// The entries of a row (or partition) in an index on a key column: one for the part of the row that never expires, and one for each moment at which

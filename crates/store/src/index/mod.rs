@@ -19,17 +19,19 @@ mod sorted;
 mod tests;
 
 pub use delta::{Needs, additions, delta, needs};
-pub use place::{Candidate, Place, candidate, candidate_of, partitions_slice, place_of};
+pub use place::{Candidate, Place, candidate, candidate_of, partitions_slice, path_of, place_of};
 pub use sorted::{ValueRange, slice_end};
 
 use crate::TableId;
 use model::comparable;
 use model::key::PartitionKey;
+use model::lists::Lists;
 use model::row::ColumnId;
 use model::text::TextChange;
 use model::token::murmur3_h1;
 use model::types::DataType;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// One index of a table, as its store must know it.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,6 +60,8 @@ pub enum Source {
     Clustering { columns: Vec<(DataType, bool)> },
     /// A column of a partition key of several.
     Partition { position: usize, data_type: DataType },
+    /// A vector, by the list that it is in. Its code is part of the entry.
+    Near { column: ColumnId, lists: Arc<Lists> },
 }
 
 /// Longer forms of values are cut and followed by a hash of the whole. If two values still coincide, a look at the rows tells them
@@ -71,7 +75,8 @@ impl Source {
             Source::Cell { column, .. }
             | Source::Path { column, .. }
             | Source::Value { column, .. }
-            | Source::Entry { column, .. } => Some(*column),
+            | Source::Entry { column, .. }
+            | Source::Near { column, .. } => Some(*column),
             Source::Clustering { .. } | Source::Partition { .. } => None,
         }
     }
@@ -86,6 +91,7 @@ impl IndexConfig {
             | Source::Value { data_type, .. }
             | Source::Partition { data_type, .. } => data_type,
             Source::Clustering { columns } => &columns.last()?.0,
+            Source::Near { lists, .. } => return Some(form_of_list(lists.list_of(value))),
             Source::Entry { .. } => return None,
         };
         comparable_of(data_type, &self.change.apply(value))
@@ -111,6 +117,12 @@ impl IndexConfig {
             false => PartitionKey::of(&cut(form)),
         }
     }
+}
+
+/// The form that the vectors of a list are found by.
+pub fn form_of_list(list: usize) -> Vec<u8> {
+    let [.., high, low] = list.to_be_bytes();
+    vec![sorted::VALUE, high, low]
 }
 
 fn comparable_of(data_type: &DataType, value: &[u8]) -> Option<Vec<u8>> {

@@ -35,7 +35,13 @@ pub fn place_of(entry: &[u8]) -> Option<&[u8]> {
     rest.get(..rest.len().checked_sub(usize::from(u16::from_be_bytes(*len)))?)
 }
 
-/// The same, taken apart.
+/// What is behind the place of an entry: of a vector, its code.
+pub fn path_of(entry: &[u8]) -> Option<&[u8]> {
+    let (rest, len) = entry.split_last_chunk::<2>()?;
+    rest.get(rest.len().checked_sub(usize::from(u16::from_be_bytes(*len)))?..)
+}
+
+/// The same place, taken apart.
 pub fn candidate_of(place: &[u8]) -> Option<Candidate> {
     let (prefix, position) = split_prefix(place)?;
     let place = match position.split_first()? {

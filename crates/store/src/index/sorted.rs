@@ -16,7 +16,7 @@ const SLICES: u8 = 16;
 const SLICE_BITS: u32 = SLICES.trailing_zeros();
 
 /// The first byte of the comparable form of a value that is not empty.
-const VALUE: u8 = 0x20;
+pub(super) const VALUE: u8 = 0x20;
 
 /// The slice that a storage key of the source lies in.
 fn slice_of(key: &[u8]) -> u8 {

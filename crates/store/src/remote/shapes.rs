@@ -13,10 +13,11 @@ use crate::read::{Partitions, Position, Read, ReadEnd, Slice};
 use crate::refused::Refused;
 use crate::transaction::{Horizon, Stamped, WantedRow};
 use crate::view::{ColumnSource, ViewColumn, ViewCondition, ViewConfig};
-use crate::{Compaction, Compression, PartitionLimit, TableConfig, TableId};
+use crate::{Compaction, Compression, PartitionLimit, RowTtl, TableConfig, TableId};
 use model::comparison::Comparison;
 use model::constraint::{Constraint, Unsatisfied};
 use model::key::PartitionKey;
+use model::lists::Lists;
 use model::text::TextChange;
 use model::token::Token;
 use model::types::{DataType, UdtField, UdtType};
@@ -65,6 +66,16 @@ impl Wire for Mutation {
     }
 }
 
+impl Wire for Lists {
+    fn put(&self, out: &mut Vec<u8>) {
+        put_bytes(&self.encode(), out);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Lists> {
+        Lists::decode(take_bytes(from)?)
+    }
+}
+
 /// The account stays with the client: it counts what it is given.
 impl Wire for Read {
     fn put(&self, out: &mut Vec<u8>) {
@@ -98,6 +109,7 @@ impl Wire for Read {
 
 wire_struct! {
     Slice { start, end }
+    RowTtl { column, in_millis }
     Position { key, clustering }
     Commit { mutations, now_seconds }
     PartitionCheck { table, key, checks }
@@ -140,6 +152,7 @@ wire_enum!(Source {
     3 => Entry { column, key, value },
     4 => Clustering { columns },
     5 => Partition { position, data_type },
+    6 => Near { column, lists },
 });
 wire_enum!(ColumnSource {
     0 => Partition { position, count },
@@ -263,6 +276,7 @@ impl Wire for TableConfig {
         self.limit.put(out);
         self.buckets.put(out);
         self.groups.as_deref().cloned().put(out);
+        self.row_ttl.put(out);
         assert!(self.mirror.is_none() && self.spill.is_none(), "where rows go is code");
         // Copies that may follow later are in the commit of their table there, so nothing is pending.
     }
@@ -281,6 +295,7 @@ impl Wire for TableConfig {
             groups: <Option<GroupsConfig> as Wire>::take(from)?.map(std::sync::Arc::new),
             mirror: None,
             spill: None,
+            row_ttl: Wire::take(from)?,
             later: Vec::new(),
             pending: None,
         })

@@ -117,7 +117,9 @@ fn is_served(path: &IndexPath, table: &Table, relation: &Relation) -> bool {
         Source::Entry { .. } => return *path.column == *name.as_str() && element,
         Source::Path { .. } if is_map() => RelationOp::ContainsKey,
         Source::Path { .. } | Source::Value { .. } => RelationOp::Contains,
-        Source::Cell { .. } | Source::Clustering { .. } | Source::Partition { .. } => RelationOp::Eq,
+        Source::Cell { .. } | Source::Clustering { .. } | Source::Partition { .. } | Source::Near { .. } => {
+            RelationOp::Eq
+        }
     };
     if path.is_range() {
         return *path.column == *name.as_str() && !element && is_range(relation.op);

@@ -60,6 +60,7 @@ pub(super) fn index(target: &str, attached: bool) -> Index {
         options,
         sorted: false,
         changed: false,
+        lists: None,
         built: true,
     }
 }
@@ -117,6 +118,7 @@ pub(super) fn table(partition: &[&str], mut indexes: Vec<Index>) -> Table {
         view: None,
         foreign: None,
         compact: None,
+        row_ttl: None,
     }
 }
 

@@ -124,7 +124,17 @@ fn bind_for(
     }
     // Entries come in the order of the table, which ORDER BY may turn around.
     clause.index = clause.index.filter(|_| order.columns.is_none());
-    let warnings = advice::filtering(table, select, &clause, rules.allow_filtering);
+    let mut ann = ann;
+    if let Some(ann) = &mut ann {
+        // Rows that are named, or that conditions with an index lead to, are all compared.
+        let is_open = matches!(clause.restrictions.partitions, PartitionRestriction::Range(_));
+        ann.near = ann.near.take().filter(|_| is_open && clause.index.is_none());
+    }
+    let is_near = ann.as_ref().is_some_and(|ann| ann.near.is_some());
+    let warnings = match is_near {
+        true => Vec::new(),
+        false => advice::filtering(table, select, &clause, rules.allow_filtering),
+    };
     let static_rows = !clause.on_clustering && !clause.on_regulars;
     let single =
         matches!(&clause.restrictions.partitions, p @ PartitionRestriction::Keys { .. } if p.is_single());

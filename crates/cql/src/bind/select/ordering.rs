@@ -9,8 +9,8 @@ use crate::CqlError;
 use cql_syntax::ast::{Ordering, Select, SortOrder};
 use model::types::DataType;
 use query::expr::Node;
-use query::select::{Ann, Similarity};
-use schema::{ColumnKind, Table};
+use query::select::{Ann, NearPath, Similarity};
+use schema::{ColumnKind, Index, Table};
 
 /// How rows are ordered.
 pub struct Order {
@@ -93,6 +93,18 @@ pub fn restricted_by_eq(clause: &Where, position: usize) -> bool {
     false
 }
 
+fn is_near(index: &Index) -> bool {
+    index.built || index.is_storage_attached()
+}
+
+/// The way through an index on a vector, if it has lists and every row is in them.
+fn near_path(table: &Table, index: &Index) -> Option<NearPath> {
+    let lists = index.lists.clone().filter(|_| index.built)?;
+    let recall = index.options.get("optimize_for").is_some_and(|what| what.eq_ignore_ascii_case("recall"));
+    let config = query::index::config(table, index)?;
+    Some(NearPath { name: index.name.clone(), config, lists, thorough: recall })
+}
+
 /// `ORDER BY v ANN OF [...]`, if the statement has it.
 pub fn bind_ann(
     scope: Scope<'_>,
@@ -129,10 +141,12 @@ pub fn bind_ann(
     let target = bind_term(scope, target, &column.data_type, &column.name, markers)?;
     match row.value(&column).node {
         Node::Input(slot) => {
-            let mut indexes = row.table.indexes.iter().filter(|i| i.built && i.column == column.name);
-            let function = indexes.find_map(|i| i.options.get("similarity_function"));
+            let mut indexes = row.table.indexes.iter().filter(|i| i.column == column.name && is_near(i));
+            // An index that is being filled anew says what counts, too.
+            let function = indexes.clone().find_map(|i| i.options.get("similarity_function"));
             let similarity = function.and_then(|name| Similarity::named(name)).unwrap_or_default();
-            Ok(Some(Ann { slot, target, similarity }))
+            let near = indexes.find_map(|index| near_path(&row.table, index));
+            Ok(Some(Ann { slot, target, similarity, near }))
         }
         _ => refuse("ANN ordering needs a stored vector".into()),
     }

@@ -9,6 +9,7 @@ mod option;
 #[cfg(test)]
 mod option_tests;
 mod routine;
+mod row_ttl;
 #[cfg(test)]
 mod samples;
 mod table;
@@ -52,6 +53,7 @@ pub(super) fn error(error: SchemaError) -> CqlError {
         | SchemaError::Projection(_)
         | SchemaError::Totals(_)
         | SchemaError::Routine(_)
+        | SchemaError::RowTtl(_)
         | SchemaError::Bucketing(_)
         | SchemaError::Property(_)
         | SchemaError::Option(_)
@@ -96,6 +98,7 @@ fn words(error: &SchemaError) -> String {
         SchemaError::Projection(fault) => view::projection(fault),
         SchemaError::Totals(fault) => view::totals(fault),
         SchemaError::Routine(fault) => routine::routine(fault),
+        SchemaError::RowTtl(fault) => row_ttl::row_ttl(fault),
         SchemaError::Bucketing(fault) => bucketing::bucketing(fault),
         SchemaError::Property(fault) => option::property(fault),
         SchemaError::Option(fault) => option::option(fault),

@@ -3,7 +3,7 @@
 use model::constraint::{BoundsOf, ConstraintError};
 use model::types::{DataType, TypeSizeError};
 use schema::fault::*;
-use schema::{Every, FullName, IndexPart, NoteKind, SchemaError, Signature, TotalKind};
+use schema::{ColumnKind, Every, FullName, IndexPart, NoteKind, SchemaError, Signature, TotalKind};
 
 fn s(text: &str) -> String {
     text.to_string()
@@ -328,6 +328,23 @@ pub(in crate::words) fn samples() -> Vec<SchemaError> {
             TotalsFault::OfTenants { table: s("table"), tenant: s("tenant") },
             TotalsFault::Masked { column: s("column"), projection: s("projection") },
             TotalsFault::Unkept { function: s("function"), argument: None, why: Unkept::NotOfAll },
+        ]
+        .map(SchemaError::from),
+    );
+    all.extend(
+        [
+            RowTtlFault::TwoColumns { first: s("first"), second: s("second") },
+            RowTtlFault::NothingToTurnOff { table: FullName::new("ks", "table") },
+            RowTtlFault::SaidAlready { table: FullName::new("ks", "table"), column: s("column") },
+            RowTtlFault::NoSuchColumn { column: s("column"), table: FullName::new("ks", "table") },
+            RowTtlFault::OfKind { column: s("column"), kind: ColumnKind::Static },
+            RowTtlFault::OfType { column: s("column"), data_type: DataType::Text },
+            RowTtlFault::HasViews { table: FullName::new("ks", "table"), view: s("view") },
+            RowTtlFault::HasBuckets { table: FullName::new("ks", "table") },
+            RowTtlFault::IsCompact { table: FullName::new("ks", "table") },
+            RowTtlFault::IsForeign { table: FullName::new("ks", "table") },
+            RowTtlFault::CopiesOutlive { table: FullName::new("ks", "table"), column: s("column") },
+            RowTtlFault::Dropped { column: s("column"), table: FullName::new("ks", "table") },
         ]
         .map(SchemaError::from),
     );

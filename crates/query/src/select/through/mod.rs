@@ -6,6 +6,7 @@
 //! source table, so its state is that of any other read.
 
 mod joined;
+mod near;
 mod postings;
 
 use super::collector::Collector;

@@ -14,8 +14,10 @@ use crate::index::{CLASS, Index, IndexKind, TARGET, is_storage_attached};
 use crate::keyspace::Keyspace;
 use crate::name::FullName;
 use crate::table::Table;
+use model::lists::Lists;
 use model::types::quote_identifier;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What USING says for the kind that needs no class; also what counts when it says nothing.
 const PLAIN: &str = "legacy_local_table";
@@ -73,6 +75,7 @@ pub(super) fn create(catalogue: &Catalogue, new: &NewIndex) -> Result<Applied, S
         options,
         sorted: false,
         changed: false,
+        lists: None,
         built: false,
     };
     let (sorted, is_changed) = (index.answers_ranges(&column.data_type), !index.text_change().is_none());
@@ -116,6 +119,35 @@ pub(super) fn built(catalogue: &Catalogue, place: &str, table: &str, id: u32) ->
     index.built = true;
     // What drivers know of an index does not tell whether it is built, so the version stays.
     Applied { catalogue: with_table(catalogue, keyspace, next), effect: None, warnings: Vec::new() }
+}
+
+/// Gives an index on a vector the lists that its entries will be in, before it is filled.
+pub(super) fn lists(catalogue: &Catalogue, place: &str, table: &str, id: u32, lists: &Arc<Lists>) -> Applied {
+    let found = catalogue.keyspace(place).and_then(|keyspace| Some((keyspace, keyspace.table(table)?)));
+    let Some((keyspace, table)) = found else { return unchanged(catalogue) };
+    let mut next = Table::clone(table);
+    let suits = |index: &&mut Index| {
+        let compares = table.column(&index.column).and_then(|column| index.compares(&column.data_type));
+        let is_open = index.id == id && !index.built && index.lists.is_none();
+        is_open && compares == Some((lists.similarity(), lists.dimensions()))
+    };
+    let Some(index) = next.indexes.iter_mut().find(suits) else { return unchanged(catalogue) };
+    index.lists = Some(lists.clone());
+    Applied { catalogue: with_table(catalogue, keyspace, next), effect: None, warnings: Vec::new() }
+}
+
+/// Begins an index anew: under another number, without entries, to be filled. Reads do without it until then.
+pub(super) fn begin_anew(catalogue: &Catalogue, place: &str, table: &str, id: u32) -> Applied {
+    let found = catalogue.keyspace(place).and_then(|keyspace| Some((keyspace, keyspace.table(table)?)));
+    let Some((keyspace, table)) = found else { return unchanged(catalogue) };
+    let mut next = Table::clone(table);
+    let Some(index) = next.indexes.iter_mut().find(|index| index.id == id && index.built) else {
+        return unchanged(catalogue);
+    };
+    (index.id, index.lists, index.built) = (catalogue.next_table_id, None, false);
+    let mut next = with_table(catalogue, keyspace, next);
+    next.next_table_id += 1;
+    Applied { catalogue: next, effect: None, warnings: Vec::new() }
 }
 
 /// Any class but the plain one makes the index a custom one, with or without CUSTOM.

@@ -5,12 +5,11 @@
 
 use super::target::Target;
 use crate::fault::{AttachedFault, SchemaError, Warning};
-use crate::index::{ASCII, CASE_SENSITIVE, CLASS, IndexPart, NORMALIZE, TARGET};
+use crate::index::{ASCII, CASE_SENSITIVE, CLASS, IndexPart, NORMALIZE, SIMILARITY, TARGET};
 use crate::table::Table;
 use model::types::DataType;
 use std::collections::BTreeMap;
 
-const SIMILARITY: &str = "similarity_function";
 const CONNECTIONS: &str = "maximum_node_connections";
 const BEAM: &str = "construction_beam_width";
 const OPTIMIZE: &str = "optimize_for";
@@ -55,7 +54,7 @@ pub(super) fn check(
         if *dimensions == 1 && similarity(options) == COSINE {
             return Err(AttachedFault::CosineOfOne.into());
         }
-        warnings.push(Warning::VectorsCompared { column: column.name.to_string() });
+        warnings.push(Warning::VectorsNearly { column: column.name.to_string() });
         return Ok(());
     }
     match indexed.iter().find(|data_type| !is_supported(data_type)) {

@@ -35,6 +35,7 @@ pub(super) fn table(
         view: None,
         foreign: None,
         compact: None,
+        row_ttl: None,
     };
     apply_order(new, &mut table)?;
     if has_totals {

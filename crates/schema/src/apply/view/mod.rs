@@ -51,6 +51,7 @@ pub(super) fn create(
     }
     foreign::refuse(base)?;
     crate::bucketing::refuse_under_way(base)?;
+    super::row_ttl::refuse_copies(base)?;
     if base.is_counter() {
         return Err(ViewFault::OfCounters.into());
     }
