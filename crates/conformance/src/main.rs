@@ -1,12 +1,12 @@
 //! `conformance record|replay --port [ADDRESS:]P [--dir conformance] [--only WORD] [--roles]`, and
 //! `conformance random --port PARTITA --cassandra PORT [--seed N] [--statements N] [--round N] [--connections N]
-//! [--shrink TRIES] [--found MAX]`.
+//! [--shrink TRIES] [--found MAX] [--six]`.
 //!
 //! `record` runs the scenarios on a real Cassandra and writes its answers into the files; with `--check` it fails on
 //! any difference instead of writing (but for those that the file of `--except` lists). `replay` runs them on Partita and compares.
 //! `--address A` is where the server listens, if not on 127.0.0.1. `--six` takes the scenarios of Cassandra 6.0 (`six/`).
 //! `--roles` takes the scenarios for servers with password login; `--known` shows the known differences too.
-//! `random` compares the two on random statements; each difference is written to `found/` as a scenario.
+//! `random` compares the two on random statements (Partita needs `--functions`; with `--six`, what only Cassandra 6.0 has); each difference is written to `found/` as a scenario.
 
 use conformance::run;
 use conformance::scenario::{File, Item};
@@ -238,6 +238,7 @@ fn compare_random(arguments: &Arguments) -> Result<bool, String> {
         shrink_tries: arguments.shrink,
         round: arguments.round,
         connections: arguments.connections,
+        six: arguments.six,
     };
     let mut told = 0;
     let mut tell_new = |so_far: &random::Report| {

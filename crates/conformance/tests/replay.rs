@@ -37,7 +37,14 @@ fn entries() -> Vec<Entry> {
 
 fn start(data: &Path, auth: Auth) -> (Server, SocketAddr) {
     let loopback = Config::loopback(data, 2);
-    let config = Config { shard_aware: None, http: None, durability: Durability::Periodic, auth, ..loopback };
+    let config = Config {
+        shard_aware: None,
+        http: None,
+        durability: Durability::Periodic,
+        auth,
+        functions: true,
+        ..loopback
+    };
     let server = Server::start(config).unwrap();
     let address = server.listeners().iter().find(|(name, _)| *name == "cql").unwrap().1;
     (server, address)
@@ -79,6 +86,12 @@ fn partita_answers_as_cassandra_6_did() {
     replay("six", Auth::None);
 }
 
+/// What no Cassandra has; the answers are ours.
+#[test]
+fn partita_answers_what_no_cassandra_has() {
+    replay("ours", Auth::None);
+}
+
 #[test]
 fn partita_answers_as_cassandra_did_where_roles_log_in() {
     replay("roles", Auth::Password);
@@ -90,6 +103,7 @@ fn scenarios_are_many_and_have_names_of_their_own() {
     let mut names = names(&files("scenarios"));
     names.extend(self::names(&files("roles")));
     names.extend(self::names(&files("six")));
+    names.extend(self::names(&files("ours")));
     assert!(names.len() >= SCENARIOS_MIN, "{} scenarios", names.len());
     let mut keyspaces: Vec<String> = names.iter().map(|name| run::keyspace_name(name)).collect();
     keyspaces.sort();

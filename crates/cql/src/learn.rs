@@ -3,6 +3,7 @@
 //! Nothing is executed. Schema statements build a catalogue, others are bound against it; those of one shape are one pattern. What cannot be read
 //! or bound is told, and the rest is learnt all the same.
 
+use crate::CqlError;
 use crate::bind::Scope;
 use crate::ddl;
 use crate::declared::{declaration, name_for, pattern_shape};
@@ -202,7 +203,10 @@ fn take(
     let plan = ddl::bind(scope, statement).map_err(|error| error.to_string())?;
     *catalogue = ddl::applied(&plan, catalogue, &setting()).map_err(|error| error.to_string())?;
     for change in builds(catalogue) {
-        *catalogue = catalogue.apply(&change, &setting()).map_err(|error| error.to_string())?.catalogue;
+        *catalogue = catalogue
+            .apply(&change, &setting())
+            .map_err(|error| CqlError::from(error).to_string())?
+            .catalogue;
     }
     Ok(Vec::new())
 }

@@ -15,6 +15,7 @@ mod open;
 pub mod prepared;
 mod review;
 pub mod roles;
+mod service_level;
 pub mod session;
 pub mod shape;
 pub mod system;

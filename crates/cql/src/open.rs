@@ -6,11 +6,11 @@ use crate::bind::restrictions::bind_view_where;
 use crate::system::with_system_keyspaces;
 use cql_syntax::ast::Statement;
 use database::catalogue::SharedCatalogue;
-use schema::{Catalogue, SchemaError, Table, ViewTest};
+use schema::{Catalogue, Damage, Table, ViewTest};
 use std::sync::Arc;
 
 /// Opens what a store gave back (`None`: it is new).
-pub fn open_catalogue(stored: Option<&[u8]>, now_micros: i64) -> Result<SharedCatalogue, SchemaError> {
+pub fn open_catalogue(stored: Option<&[u8]>, now_micros: i64) -> Result<SharedCatalogue, Damage> {
     SharedCatalogue::open(stored, now_micros, |user| with_system_keyspaces(&with_tests(user)))
 }
 

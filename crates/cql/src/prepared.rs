@@ -35,6 +35,7 @@ pub enum Plan {
     Analyze(Box<AnalyzePlan>),
     Role(Box<RolePlan>),
     Job(crate::jobs::JobPlan),
+    ServiceLevel(Box<ast::ServiceLevel>),
     Transaction(Box<TransactionPlan>),
 }
 
@@ -249,6 +250,7 @@ pub(crate) fn bind_plan(
         Statement::Explain(explain) => {
             Plan::Explain(Box::new(crate::explain::bind(scope, explain, markers)?))
         }
+        Statement::ServiceLevel(level) => Plan::ServiceLevel(level.clone()),
         Statement::CheckProjection(_) | Statement::OrderJob(_) => {
             match crate::jobs::bind(scope, statement)? {
                 Some(job) => Plan::Job(job),

@@ -7,7 +7,7 @@ use crate::ddl::SchemaChange;
 use crate::prepared::{Plan, Prepared};
 use crate::system::SystemTables;
 use crate::tenants::{self, Passage};
-use crate::{bind::Scope, ddl, describe, explain, jobs, roles};
+use crate::{bind::Scope, ddl, describe, explain, jobs, roles, service_level};
 use cql_syntax::ast::{Statement, TableChange};
 use database::Runtime;
 use database::catalogue::SharedCatalogue;
@@ -290,6 +290,11 @@ impl<S: Store> Dialect<S> {
                 Response::Rows(rows.await?)
             }
             Plan::Explain(plan) => Response::Rows(explain::execute(plan)),
+            Plan::ServiceLevel(statement) => {
+                let (rows, warning) = service_level::answer(statement);
+                ctx.warn(warning);
+                rows_or_void(rows)
+            }
             Plan::Job(plan) => rows_or_void(jobs::execute(self, plan, ctx.request.now_micros).await?),
             Plan::Role(plan) => rows_or_void(roles::execute(self, session, plan, &ctx).await?),
         };

@@ -172,18 +172,12 @@ impl Node {
         let (_, catalogue) = self.dialect.catalogue();
         let mut entries = Counted(0);
         for index in catalogue.tables().flat_map(|table| &table.indexes) {
-            let read = Read {
-                table: TableId(index.id),
-                partitions: Partitions::all(),
-                slices: vec![Slice::all()],
-                reverse: false,
-                statics: false,
-                after: None,
-                now_seconds: (START_MICROS / 1_000_000) as u32,
-                scan_limit: u64::MAX,
-                tombstone_limit: u64::MAX,
-                account: Default::default(),
-            };
+            let read = Read::of(
+                TableId(index.id),
+                Partitions::all(),
+                vec![Slice::all()],
+                (START_MICROS / 1_000_000) as u32,
+            );
             self.dialect.store.read(&read, &mut entries).await.unwrap();
         }
         entries.0

@@ -2,7 +2,11 @@
 
 #[path = "writes/constraints.rs"]
 mod constraints;
+#[path = "writes/dumps.rs"]
+mod dumps;
 mod harness;
+#[path = "writes/row_ttl.rs"]
+mod row_ttl;
 #[path = "writes/views.rs"]
 mod views;
 

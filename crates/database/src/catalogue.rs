@@ -11,17 +11,18 @@ use crate::review::Reviewer;
 use crate::tenants::Tenants;
 use crate::usage::Usages;
 use crate::view;
+use model::types::DataType;
 use query::QueryError;
 use query::fault::JobFault;
 use schema::{
-    Applied, Catalogue, CompactionPlan, CompressionPlan, Effect, LimitPlan, SchemaError, Setting, Table,
+    Applied, Catalogue, CompactionPlan, CompressionPlan, Damage, Effect, LimitPlan, Setting, Table,
     TableOptions,
 };
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use store::{
-    BucketsConfig, Compaction, Compression, LaterConfig, PartitionLimit, SpillConfig, Store, TableConfig,
-    TableId,
+    BucketsConfig, Compaction, Compression, LaterConfig, PartitionLimit, RowTtl, SpillConfig, Store,
+    TableConfig, TableId,
 };
 
 /// The data center of a node that was not told another.
@@ -64,8 +65,8 @@ impl SharedCatalogue {
     pub fn open(
         stored: Option<&[u8]>,
         now_micros: i64,
-        furnish: impl FnOnce(Catalogue) -> Result<Catalogue, SchemaError>,
-    ) -> Result<SharedCatalogue, SchemaError> {
+        furnish: impl FnOnce(Catalogue) -> Result<Catalogue, Damage>,
+    ) -> Result<SharedCatalogue, Damage> {
         let (user, host_id) = match stored {
             Some(text) => Catalogue::from_json_of_node(text)?,
             None => (Catalogue::empty(), None),
@@ -284,7 +285,14 @@ fn table_config(table: &Table) -> TableConfig {
         groups: None,
         later: Vec::new(),
         pending: None,
+        row_ttl: row_ttl(table),
     }
+}
+
+/// When rows of the table expire as a whole, if they do.
+pub(crate) fn row_ttl(table: &Table) -> Option<RowTtl> {
+    let column = table.row_ttl_column()?;
+    Some(RowTtl { column: column.id, in_millis: column.data_type == DataType::Timestamp })
 }
 
 fn limit(plan: LimitPlan) -> PartitionLimit {

@@ -12,6 +12,7 @@ pub mod ids;
 pub mod jobs;
 pub mod retention;
 pub mod review;
+pub mod row_ttl;
 mod runtime;
 pub mod shape;
 pub mod spilling;

@@ -60,16 +60,13 @@ pub async fn drop_expired<S: Store>(store: &S, table: &Table, now_micros: i64) -
     let Some(oldest) = plan.oldest_kept(now_seconds - GRACE_SECONDS) else { return Ok(0) };
     let Some(end) = clustering(&oldest.to_be_bytes()) else { return Ok(0) };
     let mut read = Read {
-        table: TableId(plan.record),
-        partitions: Partitions::all(),
-        slices: vec![Slice { start: Vec::new(), end }],
-        reverse: false,
-        statics: false,
-        after: None,
-        now_seconds: now_seconds as u32,
         scan_limit: SCAN_ENTRIES,
-        tombstone_limit: u64::MAX,
-        account: Default::default(),
+        ..Read::of(
+            TableId(plan.record),
+            Partitions::all(),
+            vec![Slice { start: Vec::new(), end }],
+            now_seconds as u32,
+        )
     };
     let mut dropped = 0;
     loop {

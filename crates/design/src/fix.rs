@@ -225,6 +225,7 @@ fn definition(column: &str, native: NativeType) -> ColumnDef {
         name: Ident::new(column),
         data_type,
         is_static: false,
+        is_ttl: false,
         mask: None,
         checks: Vec::new(),
         span: Span::default(),

@@ -261,18 +261,7 @@ fn dead_rows(store: &mut Store, kind: &str, files: bool, (partitions, rows): (u6
 }
 
 fn read_of(partitions: Partitions) -> Read {
-    Read {
-        table: TABLE,
-        partitions,
-        slices: vec![Slice::all()],
-        reverse: false,
-        statics: false,
-        after: None,
-        now_seconds: 0,
-        scan_limit: u64::MAX,
-        tombstone_limit: u64::MAX,
-        account: Default::default(),
-    }
+    Read::of(TABLE, partitions, vec![Slice::all()], 0)
 }
 
 fn reads(store: &Store, cache: &BlockCache, (partitions, rows): (u64, u64), mode: &str, repeat: u64) {

@@ -142,18 +142,7 @@ fn commit(p: u64, step: u64) -> Commit {
 }
 
 fn read(p: u64, slice: Slice, reverse: bool) -> Read {
-    Read {
-        table: TABLE,
-        partitions: Partitions::One(partition(p)),
-        slices: vec![slice],
-        reverse,
-        statics: false,
-        after: None,
-        now_seconds: 0,
-        scan_limit: u64::MAX,
-        tombstone_limit: u64::MAX,
-        account: Default::default(),
-    }
+    Read { reverse, ..Read::of(TABLE, Partitions::One(partition(p)), vec![slice], 0) }
 }
 
 struct Count {

@@ -5,11 +5,10 @@
 
 use crate::comparison::Comparison;
 use crate::json::JsonValue;
-use crate::types::{DataType, java_class_name};
+use crate::types::DataType;
 use crate::value::compare;
 use regex::{Regex, RegexBuilder};
 use std::cmp::Ordering;
-use std::fmt;
 
 /// The compiled form of a regular expression may take this much. The crate's matching time is linear in the text.
 const REGEXP_BYTES_MAX: usize = 256 << 10;
@@ -84,23 +83,45 @@ pub enum Unsatisfied {
 
 /// Why a constraint, or several of one column, cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConstraintError(pub String);
-
-impl fmt::Display for ConstraintError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+pub enum ConstraintError {
+    NotARegexp {
+        pattern: String,
+    },
+    /// A column of this type cannot have it; those that can.
+    WrongType {
+        constraint: String,
+        types: &'static [DataType],
+        data_type: DataType,
+    },
+    Repeated {
+        column: String,
+        constraints: Vec<String>,
+    },
+    /// No value is above the one bound and below the other.
+    Unsatisfiable {
+        of: BoundsOf,
+        bounds: [String; 2],
+    },
+    /// Too many bounds, or two on the same side.
+    Uncombinable {
+        of: BoundsOf,
+        bounds: Vec<String>,
+    },
 }
 
-impl std::error::Error for ConstraintError {}
+/// What bounds are of that can contradict each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BoundsOf {
+    Values,
+    Lengths { octets: bool },
+}
 
 impl Constraint {
     /// `REGEXP() = 'pattern'`. Patterns that need backtracking are refused: their time has no bound.
     pub fn regexp(equal: bool, pattern: &str) -> Result<Constraint, ConstraintError> {
         let whole = format!("^(?:{pattern})$");
         let compiled = RegexBuilder::new(&whole).size_limit(REGEXP_BYTES_MAX).build();
-        let compiled = compiled
-            .map_err(|_| ConstraintError(format!("String '{pattern}' is not a valid regular expression")))?;
+        let compiled = compiled.map_err(|_| ConstraintError::NotARegexp { pattern: pattern.to_string() })?;
         Ok(Constraint::Regexp { equal, pattern: pattern.to_string(), compiled })
     }
 
@@ -221,15 +242,8 @@ pub fn check_constraints(
 ) -> Result<(), ConstraintError> {
     for constraint in constraints {
         if let Some(types) = constraint.takes().filter(|types| !types.contains(data_type)) {
-            let names: Vec<String> = types.iter().map(java_class_name).collect();
-            let class = java_class_name(data_type);
-            let class = class.strip_prefix("org.apache.cassandra.db.marshal.FrozenType(").unwrap_or(&class);
-            let class = class.split('(').next().unwrap_or_default();
-            return Err(ConstraintError(format!(
-                "Constraint '{}' can be used only for columns of type [{}] but it was class {class}",
-                constraint.name(column),
-                names.join(", ")
-            )));
+            let (constraint, data_type) = (constraint.name(column), data_type.clone());
+            return Err(ConstraintError::WrongType { constraint, types, data_type });
         }
     }
     check_repeated(column, constraints)?;
@@ -245,18 +259,15 @@ fn check_repeated(column: &str, constraints: &[Constraint]) -> Result<(), Constr
         other => other.name(column),
     };
     let kinds: Vec<String> = constraints.iter().map(kind).filter(|kind| !kind.ends_with("!=")).collect();
-    let mut twice: Vec<&str> = Vec::new();
+    let mut twice: Vec<String> = Vec::new();
     for (at, kind) in kinds.iter().enumerate() {
-        if kinds.iter().take(at).any(|earlier| earlier == kind) && !twice.contains(&kind.as_str()) {
-            twice.push(kind);
+        if kinds.iter().take(at).any(|earlier| earlier == kind) && !twice.contains(kind) {
+            twice.push(kind.clone());
         }
     }
     match twice.is_empty() {
         true => Ok(()),
-        false => Err(ConstraintError(format!(
-            "There are duplicate constraint definitions on column '{column}': [{}]",
-            twice.join(", ")
-        ))),
+        false => Err(ConstraintError::Repeated { column: column.to_string(), constraints: twice }),
     }
 }
 
@@ -277,7 +288,7 @@ fn check_satisfiable(
     data_type: &DataType,
     constraints: &[Constraint],
 ) -> Result<(), ConstraintError> {
-    for group in ["scalar", "LENGTH", "OCTET_LENGTH"] {
+    for group in [BoundsOf::Values, BoundsOf::Lengths { octets: false }, BoundsOf::Lengths { octets: true }] {
         let bounds: Vec<Bound<'_>> =
             constraints.iter().filter_map(|constraint| bound_in(group, column, constraint)).collect();
         let [first, second] = &bounds[..] else {
@@ -299,33 +310,31 @@ fn check_satisfiable(
         };
         let both_included = low.comparison == GreaterOrEqual && high.comparison == LessOrEqual;
         if order == Ordering::Greater || (order == Ordering::Equal && !both_included) {
-            return Err(ConstraintError(format!(
-                "Constraints of {group} are not satisfiable: {}, {}",
-                first.text, second.text
-            )));
+            let bounds = [first.text.clone(), second.text.clone()];
+            return Err(ConstraintError::Unsatisfiable { of: group, bounds });
         }
     }
     Ok(())
 }
 
 /// The bound that a constraint of the group sets, if it is one that can contradict others.
-fn bound_in<'c>(group: &str, column: &str, constraint: &'c Constraint) -> Option<Bound<'c>> {
-    let (name, comparison, term, value) = match constraint {
+fn bound_in<'c>(group: BoundsOf, column: &str, constraint: &'c Constraint) -> Option<Bound<'c>> {
+    let (of, comparison, term, value) = match constraint {
         Constraint::Value { comparison, term, value } => {
-            ("scalar", *comparison, term.clone(), BoundValue::Stored(value))
+            (BoundsOf::Values, *comparison, term.clone(), BoundValue::Stored(value))
         }
         Constraint::Length { octets, comparison, count } => {
-            (length_name(*octets), *comparison, count.to_string(), BoundValue::Count(*count))
+            let of = BoundsOf::Lengths { octets: *octets };
+            (of, *comparison, count.to_string(), BoundValue::Count(*count))
         }
         _ => return None,
     };
     let text = format!("{column} {} {term}", comparison.symbol());
-    (name == group && comparison != Comparison::NotEqual).then_some(Bound { comparison, text, value })
+    (of == group && comparison != Comparison::NotEqual).then_some(Bound { comparison, text, value })
 }
 
-fn unsupported(group: &str, bounds: &[Bound<'_>]) -> ConstraintError {
-    let texts: Vec<&str> = bounds.iter().map(|bound| bound.text.as_str()).collect();
-    ConstraintError(format!("Constraints combination of {group} is not supported: {}", texts.join(", ")))
+fn unsupported(of: BoundsOf, bounds: &[Bound<'_>]) -> ConstraintError {
+    ConstraintError::Uncombinable { of, bounds: bounds.iter().map(|bound| bound.text.clone()).collect() }
 }
 
 #[cfg(test)]

@@ -179,6 +179,8 @@ async fn run_shard(
         let (catalogue, store) = (parts.catalogue.clone(), dialect.store.clone());
         tokio::task::spawn_local(database::builds::keep_built(catalogue.clone(), store.clone(), ids.clone()));
         tokio::task::spawn_local(database::spilling::keep_spilling(store.clone()));
+        let (own_catalogue, own_store) = (catalogue.clone(), store.clone());
+        tokio::task::spawn_local(database::row_ttl::keep_swept(own_catalogue, own_store, ids.clone()));
         tokio::task::spawn_local(database::retention::keep_dropping(catalogue, store, ids.clone()));
     }
     let local = Rc::new(Local { dialect, ids, prepared: RefCell::default() });

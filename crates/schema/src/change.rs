@@ -3,6 +3,7 @@
 //! Names are as the user meant them (case folded by the dialect), types are resolved. Everything else
 //! (existence, name rules, key rules, option values) is checked when the change is applied.
 
+use crate::fault::Warning;
 use crate::foreign::NewForeign;
 use crate::function::{UserAggregate, UserFunction};
 use crate::index::IndexPart;
@@ -213,6 +214,8 @@ pub struct NewColumn {
     pub name: String,
     pub data_type: DataType,
     pub is_static: bool,
+    /// Rows expire at the moment that it says.
+    pub is_ttl: bool,
     /// Masking function call as CQL text.
     pub mask: Option<String>,
     pub checks: Vec<Constraint>,
@@ -220,7 +223,14 @@ pub struct NewColumn {
 
 impl NewColumn {
     pub fn regular(name: &str, data_type: DataType) -> NewColumn {
-        NewColumn { name: name.into(), data_type, is_static: false, mask: None, checks: Vec::new() }
+        NewColumn {
+            name: name.into(),
+            data_type,
+            is_static: false,
+            is_ttl: false,
+            mask: None,
+            checks: Vec::new(),
+        }
     }
 }
 
@@ -251,6 +261,8 @@ pub enum TableAlteration {
         checks: Vec<Constraint>,
     },
     With(Properties),
+    /// Rows expire at the moment that the column says; without one they no longer do.
+    RowTtl(Option<String>),
     DropCompactStorage,
 }
 
@@ -390,5 +402,5 @@ pub struct Applied {
     pub catalogue: crate::Catalogue,
     /// `None` when an IF clause made it a no-op, and for TRUNCATE, which drivers are not told about.
     pub effect: Option<Effect>,
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
 }

@@ -145,6 +145,11 @@ fn check_table(keyspace: &Keyspace, table: &Table) -> Result<(), String> {
     if let Some(plan) = table.bucketing() {
         plan.check(table)?;
     }
+    let says_when =
+        |data_type: &DataType| matches!(data_type, DataType::Timestamp | DataType::BigInt | DataType::Int);
+    if table.row_ttl.is_some() && !table.row_ttl_column().is_some_and(|column| says_when(&column.data_type)) {
+        return Err("the column that says when rows expire is not there, or cannot say it".into());
+    }
     if table.clustering.is_empty() && table.has_statics() {
         return Err("there are static columns but no clustering columns".into());
     }

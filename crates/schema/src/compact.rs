@@ -4,7 +4,7 @@
 
 use crate::change::NewColumn;
 use crate::column::{Column, ColumnKind};
-use crate::error::SchemaError;
+use crate::fault::CompactFault;
 use crate::table::Table;
 use model::types::DataType;
 
@@ -62,24 +62,22 @@ impl Table {
 }
 
 /// What COMPACT STORAGE does not take, said before anything else of the columns.
-pub(crate) fn check_columns(columns: &[&NewColumn]) -> Result<(), SchemaError> {
+pub(crate) fn check_columns(columns: &[&NewColumn]) -> Result<(), CompactFault> {
     if columns.iter().any(|column| column.data_type.is_multi_cell()) {
-        return Err(SchemaError::invalid(
-            "Non-frozen collections and UDTs are not supported with COMPACT STORAGE",
-        ));
+        return Err(CompactFault::Collections);
     }
     if columns.iter().any(|column| column.is_static) {
-        return Err(SchemaError::invalid("Static columns are not supported in COMPACT STORAGE tables"));
+        return Err(CompactFault::Statics);
     }
     Ok(())
 }
 
 /// Makes a table that was built as CQL says into a compact one.
-pub(crate) fn lay_out(table: &mut Table) -> Result<(), SchemaError> {
+pub(crate) fn lay_out(table: &mut Table) -> Result<(), CompactFault> {
     let is_counter = table.is_counter();
     if table.clustering.is_empty() {
         if table.regulars.is_empty() {
-            return Err(SchemaError::invalid("No definition found that is not part of the PRIMARY KEY"));
+            return Err(CompactFault::NoValue);
         }
         table.statics = std::mem::take(&mut table.regulars);
         table.statics.iter_mut().for_each(|column| column.kind = ColumnKind::Static);
@@ -106,12 +104,8 @@ pub(crate) fn lay_out(table: &mut Table) -> Result<(), SchemaError> {
             Ok(())
         }
         several => {
-            let names: Vec<&str> = several.iter().map(|column| &*column.name).collect();
-            Err(SchemaError::Invalid(format!(
-                "COMPACT STORAGE with composite PRIMARY KEY allows no more than one column not part of the PRIMARY KEY \
-                 (got: {})",
-                names.join(", ")
-            )))
+            let names = several.iter().map(|column| column.name.to_string()).collect();
+            Err(CompactFault::SeveralValues { columns: names })
         }
     }
 }

@@ -12,13 +12,14 @@ mod change;
 mod check;
 mod column;
 mod compact;
-mod error;
+pub mod fault;
 mod foreign;
 mod function;
 mod index;
 mod json;
 mod keyspace;
 mod later;
+mod name;
 mod note;
 mod options;
 mod pattern;
@@ -39,18 +40,21 @@ pub use change::{
 };
 pub use column::{Column, ColumnKind, DroppedColumn};
 pub use compact::Compact;
-pub use error::SchemaError;
+pub use fault::SchemaError;
 pub use foreign::{Foreign, ForeignStore, NewForeign, NewStore};
 pub use function::{UserAggregate, UserFunction};
 pub use index::{Index, IndexKind, IndexPart};
+pub use json::Damage;
 pub use keyspace::{
     Keyspace, is_local_system_name, is_replicated_system_name, is_system_name, is_virtual_system_name,
 };
 pub use later::{LagRule, Later, millis_text};
+pub use name::{FullName, Signature};
 pub use note::{Note, NoteKind, NoteTarget};
 pub use options::size_in_bytes;
 pub use options::{
-    CompactionPlan, CompressionPlan, LimitPlan, TableOptions, TenantLimit, TenantLimits, java_double,
+    CompactionPlan, CompressionPlan, LimitPlan, OPTIONS, OptionValue, Owner, TableOption, TableOptions,
+    TenantLimit, TenantLimits, java_double,
 };
 pub use pattern::AccessPattern;
 pub use properties::{Properties, PropertyValue};

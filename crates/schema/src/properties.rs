@@ -1,6 +1,6 @@
 //! Properties: `name = value` pairs after WITH, read with the conversions and texts of Cassandra.
 
-use crate::error::SchemaError;
+use crate::fault::PropertyFault;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,11 +18,16 @@ impl Properties {
         Properties::default()
     }
 
-    pub fn add(&mut self, name: &str, value: PropertyValue) -> Result<(), SchemaError> {
+    pub fn add(&mut self, name: &str, value: PropertyValue) -> Result<(), PropertyFault> {
         match self.0.insert(name.to_string(), value) {
             None => Ok(()),
-            Some(_) => Err(SchemaError::Syntax(format!("Multiple definitions for property '{name}'"))),
+            Some(_) => Err(PropertyFault::Twice { name: name.to_string() }),
         }
+    }
+
+    /// In place of the value that is there.
+    pub(crate) fn set(&mut self, name: &str, value: PropertyValue) {
+        self.0.insert(name.to_string(), value);
     }
 
     pub fn is_empty(&self) -> bool {
@@ -30,10 +35,10 @@ impl Properties {
     }
 
     /// Refuses the first name that is not one of `known`.
-    pub fn only(&self, known: &[&str]) -> Result<(), SchemaError> {
+    pub fn only(&self, known: &[&str]) -> Result<(), PropertyFault> {
         match self.0.keys().find(|name| !known.contains(&name.as_str())) {
             None => Ok(()),
-            Some(name) => Err(SchemaError::Syntax(format!("Unknown property '{name}'"))),
+            Some(name) => Err(PropertyFault::Unknown { name: name.to_string() }),
         }
     }
 
@@ -47,47 +52,40 @@ impl Properties {
         self.0.contains_key(name)
     }
 
-    pub fn text(&self, name: &str) -> Result<Option<&str>, SchemaError> {
+    pub fn text(&self, name: &str) -> Result<Option<&str>, PropertyFault> {
         match self.0.get(name) {
             None => Ok(None),
             Some(PropertyValue::Text(text)) => Ok(Some(text)),
-            Some(PropertyValue::Map(_)) => Err(SchemaError::Syntax(format!(
-                "Invalid value for property '{name}'. It should be a string"
-            ))),
+            Some(PropertyValue::Map(_)) => Err(PropertyFault::NotAString { name: name.to_string() }),
         }
     }
 
-    pub fn map(&self, name: &str) -> Result<Option<&BTreeMap<String, String>>, SchemaError> {
+    pub fn map(&self, name: &str) -> Result<Option<&BTreeMap<String, String>>, PropertyFault> {
         match self.0.get(name) {
             None => Ok(None),
             Some(PropertyValue::Map(map)) => Ok(Some(map)),
-            Some(PropertyValue::Text(_)) => {
-                Err(SchemaError::Syntax(format!("Invalid value for property '{name}'. It should be a map.")))
-            }
+            Some(PropertyValue::Text(_)) => Err(PropertyFault::NotAMap { name: name.to_string() }),
         }
     }
 
-    pub fn int(&self, name: &str) -> Result<Option<i32>, SchemaError> {
+    pub fn int(&self, name: &str) -> Result<Option<i32>, PropertyFault> {
         let Some(text) = self.text(name)? else { return Ok(None) };
-        let wrong = |_| SchemaError::Syntax(format!("Invalid integer value {text} for '{name}'"));
+        let wrong = |_| PropertyFault::NotAnInteger { text: text.to_string(), name: name.to_string() };
         text.parse().map(Some).map_err(wrong)
     }
 
-    pub fn double(&self, name: &str) -> Result<Option<f64>, SchemaError> {
+    pub fn double(&self, name: &str) -> Result<Option<f64>, PropertyFault> {
         let Some(text) = self.text(name)? else { return Ok(None) };
-        let wrong = |_| SchemaError::Syntax(format!("Invalid double value {text} for '{name}'"));
+        let wrong = |_| PropertyFault::NotADouble { text: text.to_string(), name: name.to_string() };
         text.parse().map(Some).map_err(wrong)
     }
 
-    pub fn boolean(&self, name: &str) -> Result<Option<bool>, SchemaError> {
+    pub fn boolean(&self, name: &str) -> Result<Option<bool>, PropertyFault> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         match text.to_ascii_lowercase().as_str() {
             "1" | "true" | "yes" => Ok(Some(true)),
             "0" | "false" | "no" => Ok(Some(false)),
-            _ => Err(SchemaError::Syntax(format!(
-                "Invalid boolean value {text} for '{name}'. Positive values can be '1', 'true' or 'yes'. \
-                 Negative values can be '0', 'false' or 'no'."
-            ))),
+            _ => Err(PropertyFault::NotABoolean { text: text.to_string(), name: name.to_string() }),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Replication settings: accepted as Cassandra accepts them, though there is one copy of the data.
 
-use crate::error::SchemaError;
+use crate::fault::{ReplicationFault, Warning};
 use std::collections::BTreeMap;
 
 const PACKAGE: &str = "org.apache.cassandra.locator.";
@@ -12,9 +12,8 @@ pub fn normalise(
     asked: &BTreeMap<String, String>,
     previous: Option<&BTreeMap<String, String>>,
     data_center: &str,
-) -> Result<(BTreeMap<String, String>, Vec<String>), SchemaError> {
-    let class =
-        asked.get("class").ok_or_else(|| SchemaError::config("Missing replication strategy class"))?;
+) -> Result<(BTreeMap<String, String>, Vec<Warning>), ReplicationFault> {
+    let class = asked.get("class").ok_or_else(|| ReplicationFault::ClassMissing)?;
     let class = if class.contains('.') { class.clone() } else { format!("{PACKAGE}{class}") };
     let mut options = asked.clone();
     options.remove("class");
@@ -24,12 +23,10 @@ pub fn normalise(
             network(keyspace, &mut options, previous.filter(|p| p.get("class") == Some(&class)), data_center)?
         }
         Some("LocalStrategy") => {
-            return Err(SchemaError::invalid(
-                "Unable to use given strategy class: LocalStrategy is reserved for internal use.",
-            ));
+            return Err(ReplicationFault::LocalStrategy);
         }
         _ => {
-            return Err(SchemaError::Config(format!("Unable to find replication strategy class '{class}'")));
+            return Err(ReplicationFault::ClassUnknown { class: class.to_string() });
         }
     }
     options.insert("class".into(), class);
@@ -38,36 +35,35 @@ pub fn normalise(
 }
 
 /// What a keyspace whose replication promises more copies than exist is answered with.
-pub fn warnings(keyspace: &str, replication: &BTreeMap<String, String>) -> Vec<String> {
+pub fn warnings(keyspace: &str, replication: &BTreeMap<String, String>) -> Vec<Warning> {
     let factors = replication.iter().filter(|(name, _)| *name != "class");
     let above_one = factors.filter_map(|(name, value)| Some((name, value.parse::<u32>().ok()?)));
-    let text = |(name, factor): (&String, u32)| {
-        let place = if name == FACTOR { String::new() } else { format!(" for datacenter {name}") };
-        format!(
-            "Your replication factor {factor} for keyspace {keyspace} is higher than the number of nodes 1{place}. \
-             Partita keeps one copy of the data and serves every consistency level from it."
-        )
+    let warning = |(name, factor): (&String, u32)| {
+        let data_center = (name != FACTOR).then(|| name.clone());
+        Warning::FactorAboveNodes { factor, keyspace: keyspace.to_string(), data_center }
     };
-    above_one.filter(|(_, factor)| *factor > 1).map(text).collect()
+    above_one.filter(|(_, factor)| *factor > 1).map(warning).collect()
 }
 
-fn factor(text: &str) -> Result<i32, SchemaError> {
+fn factor(text: &str) -> Result<i32, ReplicationFault> {
     if text.contains('/') {
-        return Err(SchemaError::config("Transient replication is not enabled on this node"));
+        return Err(ReplicationFault::Transient);
     }
     let value: i32 =
-        text.parse().map_err(|_| SchemaError::Config(format!("For input string: \"{text}\"")))?;
+        text.parse().map_err(|_| ReplicationFault::FactorMalformed { text: text.to_string() })?;
     if value < 0 {
-        return Err(SchemaError::Config(format!("Replication factor must be non-negative, found {value}")));
+        return Err(ReplicationFault::FactorNegative { factor: value });
     }
     Ok(value)
 }
 
-fn simple(keyspace: &str, options: &mut BTreeMap<String, String>) -> Result<(), SchemaError> {
+fn simple(keyspace: &str, options: &mut BTreeMap<String, String>) -> Result<(), ReplicationFault> {
     if let Some(unknown) = options.keys().find(|name| *name != FACTOR) {
-        return Err(SchemaError::Config(format!(
-            "Unrecognized strategy option {{{unknown}}} passed to SimpleStrategy for keyspace {keyspace}"
-        )));
+        return Err(ReplicationFault::UnknownOption {
+            option: unknown.to_string(),
+            strategy: "SimpleStrategy",
+            keyspace: keyspace.to_string(),
+        });
     }
     // Without a factor Cassandra takes its configured default, which is 1.
     let value = factor(options.get(FACTOR).map_or("1", String::as_str))?;
@@ -81,7 +77,7 @@ fn network(
     options: &mut BTreeMap<String, String>,
     previous: Option<&BTreeMap<String, String>>,
     data_center: &str,
-) -> Result<(), SchemaError> {
+) -> Result<(), ReplicationFault> {
     let bare = options.remove(FACTOR);
     let named = options.clone();
     if named.is_empty() && bare.is_none() && previous.is_none() {
@@ -94,16 +90,18 @@ fn network(
         }
     }
     if let Some(unknown) = named.keys().find(|name| *name != data_center) {
-        return Err(SchemaError::Config(format!(
-            "Unrecognized strategy option {{{unknown}}} passed to NetworkTopologyStrategy for keyspace {keyspace}"
-        )));
+        return Err(ReplicationFault::UnknownOption {
+            option: unknown.to_string(),
+            strategy: "NetworkTopologyStrategy",
+            keyspace: keyspace.to_string(),
+        });
     }
     for value in options.values_mut() {
         *value = factor(value)?.to_string();
     }
     options.retain(|_, value| value != "0");
     if options.is_empty() {
-        return Err(SchemaError::config("Configuration for at least one datacenter must be present"));
+        return Err(ReplicationFault::NoDataCenter);
     }
     Ok(())
 }
@@ -116,12 +114,9 @@ mod tests {
         pairs.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect()
     }
 
-    fn check(asked: &[(&str, &str)], expect: Result<&[(&str, &str)], &str>) {
-        let got = normalise("k", &map(asked), None, "datacenter1");
-        match expect {
-            Ok(pairs) => assert_eq!(got.unwrap().0, map(pairs)),
-            Err(text) => assert_eq!(got.unwrap_err().to_string(), text),
-        }
+    fn check(asked: &[(&str, &str)], expect: Result<&[(&str, &str)], ReplicationFault>) {
+        let got = normalise("k", &map(asked), None, "datacenter1").map(|(stored, _)| stored);
+        assert_eq!(got, expect.map(map));
     }
 
     const NTS: &str = "NetworkTopologyStrategy";
@@ -140,32 +135,25 @@ mod tests {
     }
 
     #[test]
-    fn wrong_settings_are_refused_in_cassandras_words() {
-        check(&[("replication_factor", "1")], Err("Missing replication strategy class"));
-        check(&[("class", "SimpleStrategy"), ("replication_factor", "x")], Err("For input string: \"x\""));
+    fn wrong_settings_are_refused() {
+        use ReplicationFault::*;
+        let unknown = |option: &str, strategy| {
+            Err(UnknownOption { option: option.into(), strategy, keyspace: "k".into() })
+        };
+        check(&[("replication_factor", "1")], Err(ClassMissing));
+        let malformed = FactorMalformed { text: "x".into() };
+        check(&[("class", "SimpleStrategy"), ("replication_factor", "x")], Err(malformed));
         check(
             &[("class", "SimpleStrategy"), ("replication_factor", "-1")],
-            Err("Replication factor must be non-negative, found -1"),
+            Err(FactorNegative { factor: -1 }),
         );
-        check(
-            &[("class", "SimpleStrategy"), ("foo", "1")],
-            Err("Unrecognized strategy option {foo} passed to SimpleStrategy for keyspace k"),
-        );
-        check(
-            &[("class", NTS), ("nowhere", "1")],
-            Err("Unrecognized strategy option {nowhere} passed to NetworkTopologyStrategy for keyspace k"),
-        );
-        let none = "Configuration for at least one datacenter must be present";
-        check(&[("class", NTS), ("datacenter1", "0"), ("replication_factor", "3")], Err(none));
-        check(&[("class", NTS), ("replication_factor", "x")], Err(none));
-        check(
-            &[("class", "Nope")],
-            Err("Unable to find replication strategy class 'org.apache.cassandra.locator.Nope'"),
-        );
-        check(
-            &[("class", SIMPLE_FULL), ("replication_factor", "1/2")],
-            Err("Transient replication is not enabled on this node"),
-        );
+        check(&[("class", "SimpleStrategy"), ("foo", "1")], unknown("foo", "SimpleStrategy"));
+        check(&[("class", NTS), ("nowhere", "1")], unknown("nowhere", NTS));
+        check(&[("class", NTS), ("datacenter1", "0"), ("replication_factor", "3")], Err(NoDataCenter));
+        check(&[("class", NTS), ("replication_factor", "x")], Err(NoDataCenter));
+        let class = "org.apache.cassandra.locator.Nope".to_string();
+        check(&[("class", "Nope")], Err(ClassUnknown { class }));
+        check(&[("class", SIMPLE_FULL), ("replication_factor", "1/2")], Err(Transient));
     }
 
     #[test]
@@ -174,8 +162,7 @@ mod tests {
         let asked = map(&[("class", NTS), ("replication_factor", "1")]);
         let (now, warnings) = normalise("k", &asked, Some(&before), "datacenter1").unwrap();
         assert_eq!(now, before);
-        assert!(warnings[0].starts_with(
-            "Your replication factor 2 for keyspace k is higher than the number of nodes 1 for datacenter datacenter1"
-        ));
+        let data_center = Some("datacenter1".to_string());
+        assert_eq!(warnings, [Warning::FactorAboveNodes { factor: 2, keyspace: "k".into(), data_center }]);
     }
 }

@@ -44,6 +44,8 @@ pub struct Table {
     pub foreign: Option<Arc<Foreign>>,
     /// How it lies if it was made WITH COMPACT STORAGE.
     pub compact: Option<Compact>,
+    /// The column that says when a row expires.
+    pub row_ttl: Option<u32>,
 }
 
 impl Table {
@@ -98,6 +100,17 @@ impl Table {
     /// Whether some column has constraints.
     pub fn is_checked(&self) -> bool {
         self.columns().any(|column| !column.checks.is_empty())
+    }
+
+    /// Whether a write must look at what is there: columns have constraints, or rows expire as a whole.
+    pub fn is_looked_at(&self) -> bool {
+        self.is_checked() || self.row_ttl.is_some()
+    }
+
+    /// The column that says when a row expires.
+    pub fn row_ttl_column(&self) -> Option<&Column> {
+        let id = self.row_ttl?;
+        self.regulars.iter().find(|column| column.id == id)
     }
 
     pub fn is_virtual(&self) -> bool {

@@ -4,7 +4,7 @@
 //! with the tenant's value. A view has the tenants of its table, wherever the column is in its own key.
 
 use crate::column::Column;
-use crate::error::SchemaError;
+use crate::fault::{SchemaError, TenantFault};
 use crate::keyspace::Keyspace;
 use crate::options::TenantLimits;
 use crate::properties::Properties;
@@ -49,44 +49,44 @@ pub(crate) fn adopt(keyspace: &Keyspace, table: &mut Table) -> Result<(), Schema
     }
     let (wanted, of_keyspace) = (&table.options.tenant, &keyspace.tenant);
     if !of_keyspace.is_empty() && wanted != of_keyspace {
-        return Err(SchemaError::Config(format!(
-            "Keyspace {} has the tenant '{of_keyspace}', so a table there cannot have '{wanted}'",
-            keyspace.name
-        )));
+        return Err(TenantFault::OfKeyspace {
+            keyspace: keyspace.name.to_string(),
+            tenant: of_keyspace.to_string(),
+            wanted: wanted.to_string(),
+        }
+        .into());
     }
     check(table)
 }
 
 /// The column must lead the partition key, and its values must have one form each.
 fn check(table: &Table) -> Result<(), SchemaError> {
-    let place = || format!("{}.{}", table.keyspace, table.name);
     if !table.has_tenants() {
         return match table.options.tenant_limits.is_empty() {
             true => Ok(()),
-            false => Err(SchemaError::Config(format!(
-                "tenant_limits of {} need tenants: say WITH tenant = '<first partition key column>' as well",
-                place()
-            ))),
+            false => Err(TenantFault::LimitsAlone { table: table.full_name() }.into()),
         };
     }
     let wanted = &table.options.tenant;
     let lead = table.partition_key.first().filter(|column| *column.name == **wanted);
     let Some(lead) = lead else {
         let first = table.partition_key.first().map(|column| column.name.to_string()).unwrap_or_default();
-        return Err(SchemaError::Config(format!(
-            "The tenant '{wanted}' must be the first column of the partition key of {}, which is '{first}': a partition \
-             belongs to one tenant. Declare PRIMARY KEY (({wanted}, …), …)",
-            place()
-        )));
+        return Err(TenantFault::NotFirst {
+            tenant: wanted.to_string(),
+            table: table.full_name(),
+            first: first.to_string(),
+        }
+        .into());
     };
     if lead.data_type.is_tenant() {
         return Ok(());
     }
-    Err(SchemaError::Config(format!(
-        "The tenant '{wanted}' of {} has the type {}: use text, ascii, an integer or a uuid, whose values have one form each",
-        place(),
-        lead.data_type
-    )))
+    Err(TenantFault::Type {
+        tenant: wanted.to_string(),
+        table: table.full_name(),
+        data_type: lead.data_type.clone(),
+    }
+    .into())
 }
 
 trait OneForm {
@@ -104,9 +104,7 @@ impl OneForm for DataType {
 pub(crate) fn refuse_on_view(properties: &Properties) -> Result<(), SchemaError> {
     match [PROPERTY, "tenant_limits"].into_iter().find(|name| properties.has(name)) {
         None => Ok(()),
-        Some(name) => {
-            Err(SchemaError::Config(format!("A view has the tenants of its table: say {name} there")))
-        }
+        Some(name) => Err(TenantFault::OfView { option: name }.into()),
     }
 }
 

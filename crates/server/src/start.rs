@@ -15,6 +15,7 @@ use database::builds::keep_built;
 use database::check::keep_checked;
 use database::ids::ShardIds;
 use database::retention::keep_dropping;
+use database::row_ttl::keep_swept;
 use database::spilling::keep_spilling;
 use engine::{Engine, EngineOptions};
 use rt::{Clock, RealDisk, ShardThreads, SystemClock};
@@ -370,6 +371,8 @@ async fn run_shard(
             tokio::task::spawn_local(keep_checked(catalogue, store, ids, every));
         }
         tokio::task::spawn_local(keep_spilling(store.clone()));
+        let (own_catalogue, own_store) = (catalogue.clone(), store.clone());
+        tokio::task::spawn_local(keep_swept(own_catalogue, own_store, shard.ids.clone()));
         tokio::task::spawn_local(keep_dropping(catalogue, store, shard.ids.clone()));
         tokio::task::spawn_local(crate::dynamo::keep_indexes(shard.clone()));
         tokio::task::spawn_local(crate::dynamo::keep_swept(shard.clone()));

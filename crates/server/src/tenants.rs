@@ -57,16 +57,14 @@ pub async fn keep_measured(shard: Rc<Shard>) {
 
 async fn count(shard: &Shard, table: &Table, counted: &mut Counted) {
     let mut read = Read {
-        table: TableId(table.id),
-        partitions: Partitions::all(),
-        slices: vec![Slice::all()],
-        reverse: false,
         statics: true,
-        after: None,
-        now_seconds: (shard.ids.now_micros() / 1_000_000) as u32,
         scan_limit: ENTRIES_PER_TURN,
-        tombstone_limit: u64::MAX,
-        account: Default::default(),
+        ..Read::of(
+            TableId(table.id),
+            Partitions::all(),
+            vec![Slice::all()],
+            (shard.ids.now_micros() / 1_000_000) as u32,
+        )
     };
     let mut rows =
         Rows { composite: table.partition_key.len() > 1, by_tenant: HashMap::new(), tenant: Vec::new() };

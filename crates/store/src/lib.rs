@@ -25,6 +25,7 @@ pub mod naive;
 pub mod read;
 pub mod refused;
 pub mod remote;
+pub mod row_ttl;
 pub mod spill;
 pub mod transaction;
 pub mod view;
@@ -44,8 +45,11 @@ pub use later::{Lag, LaterConfig, OnLag};
 pub use mirror::{Homes, MirrorConfig};
 pub use model::comparison::Comparison;
 pub use mutation::Mutation;
-pub use read::{Ahead, AheadMax, Flow, Partitions, Position, Read, ReadEnd, ReadOutcome, Sink, Slice};
+pub use read::{
+    Ahead, AheadMax, FirstRow, Flow, Partitions, Position, Read, ReadEnd, ReadOutcome, Sink, Slice,
+};
 pub use refused::Refused;
+pub use row_ttl::RowTtl;
 pub use spill::{Finer, SpillConfig};
 pub use transaction::{Decide, Horizon, Moment, Stamped, Transaction, WantedRow};
 pub use view::ViewConfig;
@@ -85,6 +89,8 @@ pub struct TableConfig {
     pub later: Vec<Arc<LaterConfig>>,
     /// It holds what is still to be done for a copy; given again like indexes.
     pub pending: Option<Arc<LaterConfig>>,
+    /// Its rows expire when one of their cells says. Said again like indexes.
+    pub row_ttl: Option<RowTtl>,
 }
 
 impl TableConfig {
@@ -139,6 +145,7 @@ impl TableConfig {
             groups: None,
             later: Vec::new(),
             pending: None,
+            row_ttl: None,
         }
     }
 }

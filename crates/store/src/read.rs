@@ -3,11 +3,12 @@
 //! A slice is a half-open interval of clustering bytes; a position is where a reader stopped. Both
 //! are plain bytes, so they survive flush, compaction and restart, and travel in paging states.
 
-use crate::TableId;
 use crate::account::Accounted;
 use crate::error::StoreError;
+use crate::{Store, TableId};
 use model::key::PartitionKey;
 use model::row::RowView;
+use std::task::Poll;
 
 /// Rows whose clustering bytes lie in `[start, end)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,6 +113,52 @@ pub struct Read {
     pub account: Accounted,
 }
 
+impl Read {
+    /// All rows of these slices in ascending order, without static rows, from the beginning and without a limit; nobody counts the work.
+    /// What differs is said with `..Read::of(…)`.
+    pub fn of(table: TableId, partitions: Partitions, slices: Vec<Slice>, now_seconds: u32) -> Read {
+        Read {
+            table,
+            partitions,
+            slices,
+            reverse: false,
+            statics: false,
+            after: None,
+            now_seconds,
+            scan_limit: u64::MAX,
+            tombstone_limit: u64::MAX,
+            account: Accounted::default(),
+        }
+    }
+
+    /// Reads until there is nothing more or the sink says stop, however often the store pauses. Between two pieces others have their
+    /// turn.
+    pub async fn to_end<S: Store>(
+        mut self,
+        store: &S,
+        sink: &mut dyn Sink,
+    ) -> Result<ReadOutcome, StoreError> {
+        let mut tombstones = 0;
+        loop {
+            let outcome = store.read(&self, sink).await?;
+            tombstones += outcome.tombstones;
+            let ReadEnd::Paused(position) = outcome.end else {
+                return Ok(ReadOutcome { tombstones, ..outcome });
+            };
+            self.after = Some(position);
+            let mut has_waited = false;
+            std::future::poll_fn(|context| {
+                if std::mem::replace(&mut has_waited, true) {
+                    return Poll::Ready(());
+                }
+                context.waker().wake_by_ref();
+                Poll::Pending
+            })
+            .await;
+        }
+    }
+}
+
 /// What the sink wants next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
@@ -131,13 +178,38 @@ pub trait Sink {
     fn partition_end(&mut self) -> Flow;
 }
 
+/// Keeps the first row that is delivered and stops: its clustering key and its payload.
+#[derive(Default)]
+pub struct FirstRow {
+    pub row: Option<(Vec<u8>, Vec<u8>)>,
+}
+
+impl Sink for FirstRow {
+    fn partition(&mut self, _: &PartitionKey) -> Flow {
+        Flow::Continue
+    }
+
+    fn static_row(&mut self, _: RowView<'_>) -> Flow {
+        Flow::Continue
+    }
+
+    fn row(&mut self, clustering: &[u8], row: RowView<'_>) -> Flow {
+        self.row = Some((clustering.to_vec(), row.to_payload()));
+        Flow::Stop
+    }
+
+    fn partition_end(&mut self) -> Flow {
+        Flow::Continue
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReadEnd {
     /// Everything the read asked for was delivered.
     Complete,
     /// The sink said stop.
     Stopped,
-    /// `scan_limit` was reached: read again with `after` set to this.
+    /// `scan_limit` was reached, or the store gives no more at a time: read again with `after` set to this ([`Read::to_end`]).
     Paused(Position),
 }
 

@@ -4,8 +4,10 @@
 //! see is chosen here, and in half of the rounds timestamps too, so that both servers decide on the same facts. A
 //! difference is shrunk and given back as the text of a scenario. Rounds are independent, so several run at once.
 
+mod compact;
 mod conditional;
 mod counter;
+mod function;
 mod kind;
 mod maker;
 mod pair;
@@ -16,6 +18,7 @@ mod schema;
 mod seeded;
 mod selection;
 mod shrink;
+mod six;
 mod tally;
 mod write;
 mod wrong;
@@ -33,12 +36,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Sent {
     pub kind: &'static str,
     pub text: String,
+    /// What Partita is sent instead, where it has another language.
+    pub ours: Option<String>,
     pub options: Options,
 }
 
 impl Sent {
     fn new(kind: &'static str, text: String) -> Sent {
-        Sent { kind, text, options: Options::default() }
+        Sent { kind, text, ours: None, options: Options::default() }
     }
 }
 
@@ -74,6 +79,8 @@ pub struct Task {
     pub shrink_tries: usize,
     /// Rounds at once.
     pub connections: usize,
+    /// What only Cassandra 6 has, and nothing else.
+    pub six: bool,
 }
 
 /// Runs until `statements` have been compared or `found_max` differences are known.

@@ -17,7 +17,8 @@ impl Pair {
     pub fn send(&mut self, sent: &Sent) -> Result<(Vec<String>, Vec<String>), ClientError> {
         let told = |error: ClientError| ClientError(format!("{}: {error}", sent.text));
         let cassandra = run_step(&mut self.cassandra, &sent.text, &sent.options).map_err(told)?;
-        let partita = run_step(&mut self.partita, &sent.text, &sent.options).map_err(told)?;
+        let ours = sent.ours.as_ref().unwrap_or(&sent.text);
+        let partita = run_step(&mut self.partita, ours, &sent.options).map_err(told)?;
         let plain = |lines: Vec<String>| lines.iter().map(|line| without_clock(line)).collect();
         Ok((plain(cassandra), plain(partita)))
     }

@@ -4,7 +4,7 @@ use super::pair::Pair;
 use super::schema::Table;
 use super::seeded::Seeded;
 use super::tally::Report;
-use super::{Found, Sent, Servers, Task, counter, read, shrink, write, wrong};
+use super::{Found, Sent, Servers, Task, compact, counter, function, read, shrink, six, write, wrong};
 use crate::compare;
 use client::ClientError;
 
@@ -17,14 +17,31 @@ const FOUND_MAX: usize = 3;
 /// The clock of a round begins after every clock of today: nothing is expired or purged behind our back.
 const NOW_BEGIN: u32 = 2_000_000_000;
 
+/// The statements of a round that compares what only Cassandra 6 has.
+fn statements_of_six(seed: u64, round: u64) -> (usize, Vec<Sent>) {
+    let mut random = Seeded::new(seed ^ round.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let mut all = six::create();
+    let set_up = all.len();
+    all.extend((0..STATEMENTS).map(|_| six::statement(&mut random)));
+    (set_up, all)
+}
+
 /// The statements of a round: the tables first.
 fn statements_of(seed: u64, round: u64) -> (usize, Vec<Sent>) {
     let mut random = Seeded::new(seed ^ round.wrapping_mul(0x9E37_79B9_7F4A_7C15));
     let mut table = Table::random(&mut random);
     let counters = random.chance(25);
+    let compacts = random.chance(25);
+    let functions = random.chance(25);
     let mut all: Vec<Sent> = table.create().into_iter().map(|text| Sent::new("CREATE", text)).collect();
     if counters {
         all.push(Sent::new("CREATE", counter::create()));
+    }
+    if compacts {
+        all.extend(compact::create());
+    }
+    if functions {
+        all.extend(function::create());
     }
     let set_up = all.len();
     let mut now = NOW_BEGIN;
@@ -39,6 +56,8 @@ fn statements_of(seed: u64, round: u64) -> (usize, Vec<Sent>) {
             },
             4..50 => wrong::statement(&mut random, &table),
             50..150 if counters => counter::statement(&mut random, ending),
+            150..300 if compacts => compact::statement(&mut random),
+            300..450 if functions => function::statement(&mut random),
             150..550 => read::statement(&mut random, &table),
             _ => write::statement(&mut random, &table),
         };
@@ -50,7 +69,10 @@ fn statements_of(seed: u64, round: u64) -> (usize, Vec<Sent>) {
 
 pub fn run(servers: Servers, task: Task, round: u64) -> Result<Report, ClientError> {
     let mut report = Report { rounds: 1, ..Report::default() };
-    let (set_up, all) = statements_of(task.seed, round);
+    let (set_up, all) = match task.six {
+        true => statements_of_six(task.seed, round),
+        false => statements_of(task.seed, round),
+    };
     let keyspace = format!("random_{round}");
     let mut pair = Pair::open(servers, &keyspace)?;
     for (index, sent) in all.iter().enumerate() {
@@ -98,12 +120,13 @@ mod tests {
     fn every_kind_of_statement_is_made() {
         let mut report = Report::default();
         for round in 0..20 {
-            for sent in statements_of(5, round).1 {
+            let both = [statements_of(5, round).1, statements_of_six(5, round).1];
+            for sent in both.into_iter().flatten() {
                 let whole = sent.kind != "wrong words";
                 assert!(!whole || sent.options.bind.len() == sent.text.matches('?').count(), "{}", sent.text);
                 report.count(sent.kind, &[]);
             }
         }
-        assert!(report.kinds.len() >= 18, "{:?}", report.kinds.keys());
+        assert!(report.kinds.len() >= 38, "{:?}", report.kinds.keys());
     }
 }

@@ -17,6 +17,7 @@ mod property;
 mod relation;
 mod role;
 mod select;
+mod service_level;
 mod table;
 mod transaction;
 mod types;
@@ -42,6 +43,7 @@ pub use role::{
     RoleOptionKind, Secret,
 };
 pub use select::{IndexHints, Ordering, Select, Selection, Selector};
+pub use service_level::ServiceLevel;
 pub use table::{
     AlterTable, AlterType, AlterView, ClusteringItem, ColumnDef, ColumnMask, CreateTable, CreateType,
     CreateView, FieldDef, PrimaryKey, Rename, SortOrder, TableChange, TableOption, TypeChange,
@@ -124,6 +126,8 @@ pub enum Statement {
     DropIdentity(DropIdentity),
 
     Describe(Describe),
+    /// ScyllaDB's: `CREATE SERVICE LEVEL ...`
+    ServiceLevel(Box<ServiceLevel>),
 
     /// Ours: `EXPLAIN statement`
     Explain(Explain),

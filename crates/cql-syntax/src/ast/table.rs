@@ -21,12 +21,14 @@ pub struct CreateTable {
     pub options: Vec<TableOption>,
 }
 
-/// `name type [STATIC] [MASKED WITH ...] [CHECK ...]`. An inline PRIMARY KEY is in [`CreateTable::primary_keys`].
+/// `name type [STATIC] [TTL] [MASKED WITH ...] [CHECK ...]`. An inline PRIMARY KEY is in [`CreateTable::primary_keys`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnDef {
     pub name: Ident,
     pub data_type: DataType,
     pub is_static: bool,
+    /// `TTL`: rows expire at the moment that the column says.
+    pub is_ttl: bool,
     pub mask: Option<ColumnMask>,
     /// `[NOT NULL] [CHECK ...]`
     pub checks: Vec<ColumnCheck>,
@@ -126,6 +128,8 @@ pub enum TableChange {
     Drop { if_exists: bool, columns: Vec<Ident>, timestamp: Option<i64> },
     /// `RENAME [IF EXISTS] a TO b [AND ...]`; never empty
     Rename { if_exists: bool, renames: Vec<Rename> },
+    /// `TTL column`, or `TTL NULL` without one
+    RowTtl(Option<Ident>),
     /// `DROP COMPACT STORAGE`
     DropCompactStorage,
     /// `REPLACE PROJECTION old WITH new`; both are of the table's keyspace

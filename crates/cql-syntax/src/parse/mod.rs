@@ -18,6 +18,7 @@ mod relation;
 mod role;
 mod script;
 mod select;
+mod service_level;
 mod statement;
 mod table;
 mod transaction;

@@ -58,6 +58,9 @@ impl Parser<'_> {
             let recursive = !self.eat_word(Keyword::Norecursive);
             return Ok(Statement::ListRoles(ListRoles { of, recursive }));
         }
+        if let Some(level) = self.list_service_levels()? {
+            return Ok(Statement::ServiceLevel(Box::new(level)));
+        }
         let permissions = self.permissions()?;
         let resource = if self.eat_word(Keyword::On) { Some(self.resource()?) } else { None };
         let of = if self.eat_word(Keyword::Of) { Some(self.role_name()?) } else { None };
@@ -120,7 +123,7 @@ impl Parser<'_> {
     }
 
     /// These are no words of the grammar: columns and tables may be called so everywhere else.
-    fn is_plain_word(&self, ahead: usize, word: &str) -> bool {
+    pub(super) fn is_plain_word(&self, ahead: usize, word: &str) -> bool {
         self.kind_at(ahead) == TokenKind::Word
             && self.text_of(self.token_at(ahead)).eq_ignore_ascii_case(word)
     }

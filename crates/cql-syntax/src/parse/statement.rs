@@ -31,7 +31,12 @@ pub(super) fn check_length(text: &str) -> Result<(), SyntaxError> {
 
 impl Parser<'_> {
     pub fn statement(&mut self) -> Parse<Statement> {
-        let TokenKind::Keyword(keyword) = self.kind() else { return Err(self.not_a_statement()) };
+        let TokenKind::Keyword(keyword) = self.kind() else {
+            return match self.attach_service_level()? {
+                Some(level) => Ok(Statement::ServiceLevel(Box::new(level))),
+                None => Err(self.not_a_statement()),
+            };
+        };
         Ok(match keyword {
             Keyword::Select => Statement::Select(Box::new(self.select()?)),
             Keyword::Insert => Statement::Insert(Box::new(self.insert()?)),
@@ -125,6 +130,9 @@ impl Parser<'_> {
 
     fn create(&mut self) -> Parse<Statement> {
         let or_replace = self.eat_words(&[Keyword::Or, Keyword::Replace]);
+        if !or_replace && self.is_service_level() {
+            return Ok(Statement::ServiceLevel(Box::new(self.create_service_level()?)));
+        }
         let before = self.at;
         let TokenKind::Keyword(keyword) = self.bump().kind else { return Err(self.cannot("create", before)) };
         Ok(match keyword {
@@ -156,6 +164,9 @@ impl Parser<'_> {
     }
 
     fn alter(&mut self) -> Parse<Statement> {
+        if self.is_service_level() {
+            return Ok(Statement::ServiceLevel(Box::new(self.alter_service_level()?)));
+        }
         let before = self.at;
         let TokenKind::Keyword(keyword) = self.bump().kind else { return Err(self.cannot("alter", before)) };
         Ok(match keyword {
@@ -179,6 +190,9 @@ impl Parser<'_> {
     }
 
     fn drop_statement(&mut self) -> Parse<Statement> {
+        if self.is_service_level() {
+            return Ok(Statement::ServiceLevel(Box::new(self.drop_service_level()?)));
+        }
         let before = self.at;
         let TokenKind::Keyword(keyword) = self.bump().kind else { return Err(self.cannot("drop", before)) };
         Ok(match keyword {

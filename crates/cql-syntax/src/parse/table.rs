@@ -54,16 +54,17 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `name type [STATIC] [MASKED WITH ...] [CHECK ...]`
+    /// `name type [STATIC] [TTL] [MASKED WITH ...] [CHECK ...]`
     fn column_def(&mut self) -> Parse<ColumnDef> {
         let start = self.start();
         let name = self.new_name("a column name")?;
         let data_type = self.data_type()?;
         let is_static = self.eat_word(Keyword::Static);
+        let is_ttl = self.eat_word(Keyword::Ttl);
         let mask = if self.is_word(Keyword::Masked) { Some(self.column_mask()?) } else { None };
         // NOT NULL comes with the table alone: rows that are there have no value for a new column.
         let checks = self.column_checks()?;
-        Ok(ColumnDef { name, data_type, is_static, mask, checks, span: self.since(start) })
+        Ok(ColumnDef { name, data_type, is_static, is_ttl, mask, checks, span: self.since(start) })
     }
 
     fn column_mask(&mut self) -> Parse<ColumnMask> {
@@ -155,6 +156,13 @@ impl Parser<'_> {
                 TableChange::Rename { if_exists, renames: self.renames()? }
             }
             TokenKind::Keyword(Keyword::With) => TableChange::With(self.with_properties()?),
+            TokenKind::Keyword(Keyword::Ttl) => {
+                self.bump();
+                TableChange::RowTtl(match self.eat_word(Keyword::Null) {
+                    true => None,
+                    false => Some(self.name("the column that says when a row expires")?),
+                })
+            }
             TokenKind::Keyword(Keyword::Replace) => {
                 self.bump();
                 self.expect_word(Keyword::Projection, "after REPLACE")?;

@@ -16,6 +16,7 @@ mod property;
 mod relation;
 mod role;
 mod select;
+mod service_level;
 mod statement;
 mod table;
 mod transaction;

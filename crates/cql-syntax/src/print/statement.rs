@@ -67,6 +67,7 @@ impl Display for Statement {
             Statement::AddIdentity(add) => add.fmt(f),
             Statement::DropIdentity(drop) => drop.fmt(f),
             Statement::Describe(describe) => describe.fmt(f),
+            Statement::ServiceLevel(level) => level.fmt(f),
             Statement::Explain(explain) => explain.fmt(f),
             Statement::CreatePattern(create) => create.fmt(f),
             Statement::AlterPattern(alter) => alter.fmt(f),

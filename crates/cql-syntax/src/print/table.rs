@@ -38,6 +38,9 @@ impl Display for ColumnDef {
         if self.is_static {
             f.write_str(" STATIC")?;
         }
+        if self.is_ttl {
+            f.write_str(" TTL")?;
+        }
         if let Some(mask) = &self.mask {
             write!(f, " {mask}")?;
         }
@@ -133,6 +136,8 @@ impl Display for TableChange {
                 }
             }
             TableChange::Rename { if_exists, renames } => rename(f, *if_exists, renames),
+            TableChange::RowTtl(Some(column)) => write!(f, " TTL {column}"),
+            TableChange::RowTtl(None) => f.write_str(" TTL NULL"),
             TableChange::DropCompactStorage => f.write_str(" DROP COMPACT STORAGE"),
             TableChange::Replace { old, new } => write!(f, " REPLACE PROJECTION {old} WITH {new}"),
             TableChange::With(properties) => with_clause(f, properties),

@@ -203,6 +203,9 @@ fn table_alteration(
     match &alter.change {
         TableChange::ColumnType { .. } => refuse("Altering column types is no longer supported"),
         TableChange::DropCompactStorage => Ok(TableAlteration::DropCompactStorage),
+        TableChange::RowTtl(column) => {
+            Ok(TableAlteration::RowTtl(column.as_ref().map(|column| column.as_str().to_string())))
+        }
         TableChange::Replace { .. } => Err(CqlError::invalid("This is no change of columns")),
         TableChange::Mask { if_exists, column, mask } => {
             let name = column.as_str();

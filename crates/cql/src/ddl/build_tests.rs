@@ -203,18 +203,7 @@ impl World {
             Some(value) => Partitions::One(config.partition(&config.form(value).unwrap(), b"").unwrap()),
             None => Partitions::all(),
         };
-        let read = Read {
-            table: config.table,
-            partitions,
-            slices: vec![Slice::all()],
-            reverse: false,
-            statics: false,
-            after: None,
-            now_seconds: (NOW / 1_000_000) as u32,
-            scan_limit: u64::MAX,
-            tombstone_limit: u64::MAX,
-            account: Default::default(),
-        };
+        let read = Read::of(config.table, partitions, vec![Slice::all()], (NOW / 1_000_000) as u32);
         let mut found = Candidates(Vec::new());
         self.store.inner.read_now(&read, &mut found).unwrap();
         found.0

@@ -147,6 +147,7 @@ fn table_options_reach_the_store() {
         groups: None,
         later: Vec::new(),
         pending: None,
+        row_ttl: None,
     };
     assert_eq!(config, expected);
 }

@@ -6,6 +6,8 @@ use crate::bind::encode_constant;
 use cql_syntax::ast::{CheckKind, ColumnCheck, Expr, ExprKind, Ident, Literal, RelationOp};
 use model::constraint::Constraint;
 use model::types::DataType;
+use schema::SchemaError;
+use schema::fault::ConstraintFault;
 
 /// The constraints of a column.
 pub(super) fn constraints(
@@ -68,7 +70,8 @@ fn function(
             let ExprKind::Literal(Literal::String(pattern)) = &term.kind else {
                 return Err(CqlError::Invalid(format!("String '{term}' is not a valid regular expression")));
             };
-            Constraint::regexp(*op == RelationOp::Eq, pattern).map_err(|fault| CqlError::Invalid(fault.0))
+            Constraint::regexp(*op == RelationOp::Eq, pattern)
+                .map_err(|fault| SchemaError::from(ConstraintFault::Unfit(fault)).into())
         }
         _ => Err(unknown()),
     }

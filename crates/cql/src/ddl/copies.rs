@@ -3,6 +3,7 @@
 use super::DdlPlan;
 use crate::CqlError;
 use cql_syntax::ast::Statement;
+use schema::fault::Warning;
 use schema::{Applied, Table};
 
 /// From here on the statement is told what the copies cost.
@@ -38,7 +39,7 @@ pub(super) fn check(plan: &DdlPlan, is_reviewed: bool, applied: &mut Applied) ->
         let text = format!(
             "review warning (many-copies): every write to {name} now keeps {count} indexes, views and projections in step; more than {COPIES_MAX} are refused"
         );
-        applied.warnings.push(text);
+        applied.warnings.push(Warning::Written(text));
     }
     Ok(())
 }

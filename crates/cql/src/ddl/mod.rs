@@ -37,9 +37,11 @@ pub(crate) use table::new_table;
 
 use crate::CqlError;
 use crate::bind::Scope;
-use cql_syntax::ast::{Ident, NoteObject, QualifiedName, Statement};
+use crate::words;
+use cql_syntax::ast::{Ident, NoteObject, QualifiedName, Statement, TableChange};
 use database::builds::{self, Build, Ended};
 use database::catalogue::SharedCatalogue;
+use schema::fault::Warning;
 use schema::{Effect, EffectKind, TargetKind};
 use std::sync::Arc;
 use store::Store;
@@ -179,6 +181,13 @@ pub async fn execute<S: Store>(
     if absent::is_about_nothing(plan)? {
         return Ok(DdlOutcome::default());
     }
+    if let Statement::AlterTable(alter) = &plan.statement
+        && alter.change == TableChange::RowTtl(None)
+        && let Some(table) = shared.load().1.table(&plan.keyspace, alter.name.as_str())
+    {
+        // What has expired must not be seen again.
+        database::row_ttl::sweep(store, table, now_micros).await?;
+    }
     let (own_plan, own_shared) = (plan.clone(), shared.clone());
     let compute = move |catalogue: &schema::Catalogue, setting: &schema::Setting| {
         let change = build::change(&own_plan, catalogue)?;
@@ -204,7 +213,7 @@ pub async fn execute<S: Store>(
         }
     {
         // It is there and every write keeps it: only older rows are missing, and somebody will add them.
-        applied.warnings.push(match &plan.statement {
+        applied.warnings.push(Warning::Written(match &plan.statement {
             Statement::CreateView(view) if view.is_projection => {
                 format!("The projection cannot be read until it has all older rows: {fault}")
             }
@@ -212,19 +221,20 @@ pub async fn execute<S: Store>(
                 format!("The materialized view does not have all older rows yet: {fault}")
             }
             _ => format!("The index is not complete yet and is not used until it is: {fault}"),
-        });
+        }));
     }
     if let (Statement::AlterTable(_), Some(effect)) = (&plan.statement, &applied.effect)
         && let Some(build) = Build::of_rebucketing(&applied.catalogue, &effect.keyspace, &effect.name)
         && !builds::is_known(&build, shared)
         && let Some(job) = builds::leave(build, shared)
     {
-        applied.warnings.push(format!(
+        applied.warnings.push(Warning::Written(format!(
             "The rows are moved in the background by job {job}; until it is done the table is read in its old buckets. SELECT * FROM \
              system_views.jobs WHERE id = {job}"
-        ));
+        )));
     }
-    Ok(DdlOutcome { change: applied.effect.map(told), warnings: applied.warnings })
+    let warnings = applied.warnings.into_iter().map(words::schema::warning).collect();
+    Ok(DdlOutcome { change: applied.effect.map(told), warnings })
 }
 
 /// Whether the statement answers before the copy is filled.

@@ -2,7 +2,7 @@
 
 use crate::CqlError;
 use cql_syntax::ast;
-use schema::{Properties, PropertyValue};
+use schema::{Properties, PropertyValue, SchemaError};
 
 pub(super) fn properties<'a>(
     written: impl IntoIterator<Item = &'a ast::Property>,
@@ -16,7 +16,7 @@ pub(super) fn properties<'a>(
             }
             (None, None) => PropertyValue::Map(Default::default()),
         };
-        properties.add(property.name.as_str(), value)?;
+        properties.add(property.name.as_str(), value).map_err(SchemaError::from)?;
     }
     Ok(properties)
 }

@@ -15,6 +15,7 @@ use crate::shape::foreign_shape;
 use cql_syntax::ast::Statement;
 use cql_syntax::maybe_quote;
 use database::review::{Objection, Reviewer};
+use schema::fault::Warning;
 use schema::{AccessPattern, Applied, Catalogue, Effect, EffectKind, Table, TargetKind};
 use std::sync::Arc;
 
@@ -103,7 +104,7 @@ pub(super) fn judge(
         texts.truncate(WARNINGS_MAX);
         texts.push(format!("review: {left_out} more findings; `partita review` shows all"));
     }
-    applied.warnings.extend(texts);
+    applied.warnings.extend(texts.into_iter().map(Warning::Written));
     Ok(())
 }
 

@@ -91,7 +91,14 @@ pub(super) fn columns(
             true => constraints(&name, &data_type, &definition.checks)?,
             false => Vec::new(),
         };
-        Ok(NewColumn { name, data_type, is_static: definition.is_static, mask, checks })
+        Ok(NewColumn {
+            name,
+            data_type,
+            is_static: definition.is_static,
+            is_ttl: definition.is_ttl,
+            mask,
+            checks,
+        })
     };
     written.iter().map(column).collect()
 }

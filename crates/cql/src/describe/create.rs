@@ -6,7 +6,8 @@ use model::types::UdtType;
 use schema::is_virtual_system_name;
 use schema::{
     AccessPattern, Backfill, Column, DroppedColumn, Index, IndexKind, Keyspace, NoteKind, NoteTarget,
-    Projection, Table, TableOptions, TotalFunction, View, java_double,
+    OPTIONS, OptionValue, Owner, Projection, Table, TableOption, TableOptions, TotalFunction, View,
+    java_double,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -265,12 +266,10 @@ fn put_columns(text: &mut String, table: &Table, internals: bool) {
         for multi_cell in [false, true] {
             let of_kind =
                 |c: &&Column| c.data_type.is_multi_cell() == multi_cell && !returned(c) && !table.hides(c);
-            lines.extend(
-                columns
-                    .iter()
-                    .filter(of_kind)
-                    .map(|c| format!("{}{suffix}{}{}", column_text(c), mask_suffix(c), check_suffix(c))),
-            );
+            lines.extend(columns.iter().filter(of_kind).map(|c| {
+                let ttl = if table.row_ttl == Some(c.id) { " TTL" } else { "" };
+                format!("{}{suffix}{ttl}{}{}", column_text(c), mask_suffix(c), check_suffix(c))
+            }));
         }
     }
     if internals {
@@ -336,47 +335,29 @@ fn put_dropped(text: &mut String, table: &Table, name: &str) {
 
 /// In Cassandra's order; ours last, and only where it says something.
 fn option_texts(options: &TableOptions) -> Vec<String> {
-    let memtable = if options.memtable.is_empty() { "default" } else { &options.memtable };
-    let blobs = |(key, value): (&String, &Vec<u8>)| {
-        let hex: String = value.iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("{}: 0x{hex}", quoted(key))
+    // By name, but what became of memtables stands where Cassandra put it first.
+    let order = |option: &TableOption| if option.name == "memtable" { "compression " } else { option.name };
+    let (mut theirs, ours): (Vec<&TableOption>, Vec<&TableOption>) =
+        OPTIONS.iter().partition(|option| option.owner != Owner::Partita);
+    theirs.sort_by_key(|option| order(option));
+    let text = |option: &TableOption| {
+        (option.shown)(options).map(|value| format!("{} = {}", option.name, value_text(&value)))
     };
-    let extensions: Vec<String> = options.extensions.iter().map(blobs).collect();
-    let mut texts = vec![
-        format!("additional_write_policy = {}", quoted(&options.additional_write_policy)),
-        format!("allow_auto_snapshot = {}", options.allow_auto_snapshot),
-        format!("bloom_filter_fp_chance = {}", java_double(options.bloom_filter_fp_chance)),
-        format!("caching = {}", map_text(&options.caching)),
-        format!("cdc = {}", options.cdc),
-        format!("comment = {}", quoted(&options.comment)),
-        format!("compaction = {}", map_text(&options.compaction)),
-        format!("compression = {}", map_text(&options.compression)),
-        format!("memtable = {}", quoted(memtable)),
-        format!("crc_check_chance = {}", java_double(options.crc_check_chance)),
-        format!("default_time_to_live = {}", options.default_time_to_live),
-        format!("extensions = {{{}}}", extensions.join(", ")),
-        format!("gc_grace_seconds = {}", options.gc_grace_seconds),
-        format!("incremental_backups = {}", options.incremental_backups),
-        format!("max_index_interval = {}", options.max_index_interval),
-        format!("memtable_flush_period_in_ms = {}", options.memtable_flush_period_in_ms),
-        format!("min_index_interval = {}", options.min_index_interval),
-        format!("read_repair = {}", quoted(&options.read_repair)),
-        format!("speculative_retry = {}", quoted(&options.speculative_retry)),
-    ];
-    if !options.review.is_empty() {
-        texts.push(format!("review = {}", quoted(&options.review)));
+    theirs.into_iter().chain(ours).filter_map(text).collect()
+}
+
+fn value_text(value: &OptionValue<'_>) -> String {
+    match value {
+        OptionValue::Boolean(value) => value.to_string(),
+        OptionValue::Integer(value) => value.to_string(),
+        OptionValue::Double(value) => java_double(*value),
+        OptionValue::Text(text) => quoted(text),
+        OptionValue::Map(map) => map_text(map),
+        OptionValue::Blobs(blobs) => {
+            let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+            let blobs: Vec<String> =
+                blobs.iter().map(|(key, value)| format!("{}: 0x{}", quoted(key), hex(value))).collect();
+            format!("{{{}}}", blobs.join(", "))
+        }
     }
-    if !options.partition_limit.is_empty() {
-        texts.push(format!("partition_limit = {}", map_text(&options.partition_limit)));
-    }
-    if !options.tenant.is_empty() {
-        texts.push(format!("tenant = {}", quoted(&options.tenant)));
-    }
-    if !options.hold_tombstones.is_empty() {
-        texts.push(format!("hold_tombstones = {}", quoted(&options.hold_tombstones)));
-    }
-    if !options.tenant_limits.is_empty() {
-        texts.push(format!("tenant_limits = {}", map_text(&options.tenant_limits)));
-    }
-    texts
 }

@@ -58,7 +58,7 @@ pub async fn authorize<S: Store>(
             None => Ok(()),
         },
         // The schema is readable by all, so what only tells about the schema needs no permission.
-        Plan::Use(_) | Plan::Describe(_) | Plan::Explain(_) | Plan::Role(_) => Ok(()),
+        Plan::Use(_) | Plan::Describe(_) | Plan::Explain(_) | Plan::Role(_) | Plan::ServiceLevel(_) => Ok(()),
         // The statement inside is checked when it is executed.
         Plan::Analyze(_) => Ok(()),
     };

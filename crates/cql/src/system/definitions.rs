@@ -1,9 +1,10 @@
 //! The definitions of the system tables, and how they join what users own.
 
+use crate::CqlError;
 use crate::bind::Scope;
 use crate::ddl::new_table;
 use cql_syntax::ast::Statement;
-use schema::{Catalogue, Keyspace, SchemaError, Table, TableKind, is_replicated_system_name};
+use schema::{Catalogue, Damage, Keyspace, Table, TableKind, is_replicated_system_name};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ const FIRST_VIRTUAL_ID: u32 = 500;
 
 /// `user` with the system keyspaces beside. Of a system keyspace that an operator may change (`system_auth`, ...) the
 /// settings, and of its tables the options and incarnations, are taken from `user`; the columns never are.
-pub fn with_system_keyspaces(user: &Catalogue) -> Result<Catalogue, SchemaError> {
+pub fn with_system_keyspaces(user: &Catalogue) -> Result<Catalogue, Damage> {
     let mut merged = user.clone();
     for mut keyspace in system_keyspaces()? {
         if let Some(kept) = user.keyspace(&keyspace.name) {
@@ -48,16 +49,16 @@ pub fn with_system_keyspaces(user: &Catalogue) -> Result<Catalogue, SchemaError>
         merged.keyspaces.insert(keyspace.name.clone(), Arc::new(keyspace));
     }
     merged.version = merged.content_version();
-    merged.check().map_err(|fault| SchemaError::Damaged(format!("system tables: {fault}")))?;
+    merged.check().map_err(|fault| Damage::new(format!("system tables: {fault}")))?;
     Ok(merged)
 }
 
-fn system_keyspaces() -> Result<Vec<Keyspace>, SchemaError> {
+fn system_keyspaces() -> Result<Vec<Keyspace>, Damage> {
     let mut keyspaces: BTreeMap<String, Keyspace> = BTreeMap::new();
     let nothing = Catalogue::empty();
     let scope = Scope { catalogue: &nothing, keyspace: None };
     let script = cql_syntax::parse_script(TABLES);
-    let broken = |fault: String| SchemaError::Damaged(format!("system tables: {fault}"));
+    let broken = |fault: String| Damage::new(format!("system tables: {fault}"));
     if let Some(error) = script.errors.first() {
         return Err(broken(error.to_string()));
     }
@@ -72,7 +73,8 @@ fn system_keyspaces() -> Result<Vec<Keyspace>, SchemaError> {
             Some((_, _, id)) => (*id, TableKind::Stored),
             None => (virtual_id, TableKind::Virtual),
         };
-        let table = Table::system(id, kind, &new)?;
+        let table =
+            Table::system(id, kind, &new).map_err(|error| broken(CqlError::from(error).to_string()))?;
         let keyspace =
             keyspaces.entry(place.to_string()).or_insert_with(|| Keyspace::new(place, replication(place)));
         keyspace.tables.insert(table.name.clone(), Arc::new(table));

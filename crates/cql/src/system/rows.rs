@@ -9,8 +9,7 @@ use model::value::ValueError;
 use model::value::elements::{elements, map_entries};
 use query::QueryError;
 use query::key::{partition_key, put_clustering};
-use schema::SchemaError;
-use schema::Table;
+use schema::{Damage, SchemaError, Table};
 use store::naive::NaiveStore;
 use store::{Mutation, TableId};
 
@@ -119,5 +118,5 @@ fn put_cells(
 
 /// Tables of the system are made by this server, so what is wrong with them is a fault of its own.
 fn damaged(what: String) -> QueryError {
-    SchemaError::Damaged(what).into()
+    SchemaError::from(Damage::new(what)).into()
 }

@@ -3,9 +3,15 @@
 use super::cells::*;
 use super::rows::Filler;
 use crate::ddl::parse_mask;
-use schema::is_virtual_system_name;
-use schema::{Catalogue, Column, ColumnKind, Keyspace, Table};
+use schema::{
+    Catalogue, Column, ColumnKind, Keyspace, OPTIONS, OptionValue, Owner, Table, TableOptions,
+    is_virtual_system_name,
+};
+use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// Names the column that says when rows expire.
+const ROW_TTL_EXTENSION: &str = "partita.row_ttl";
 
 /// Triggers stay empty: there are none.
 pub(super) fn fill(filler: &mut Filler<'_>, table: &str, catalogue: &Catalogue) {
@@ -71,34 +77,48 @@ fn view_row(filler: &mut Filler<'_>, catalogue: &Catalogue, table: &Arc<Table>) 
 
 /// What tables and views have in common.
 fn option_cells(table: &Table) -> Vec<(&'static str, Cell)> {
-    let options = &table.options;
-    // Cassandra writes these four only where they differ from the default.
-    let unless = |usual: bool, cell: Cell| if usual { None } else { cell };
-    vec![
+    let mut cells = vec![
         ("keyspace_name", text(&table.keyspace)),
-        ("additional_write_policy", text(&options.additional_write_policy)),
-        ("allow_auto_snapshot", unless(options.allow_auto_snapshot, boolean(false))),
-        ("bloom_filter_fp_chance", double(options.bloom_filter_fp_chance)),
-        ("caching", text_map(&options.caching)),
-        ("cdc", unless(!options.cdc, boolean(true))),
-        ("comment", text(&options.comment)),
-        ("compaction", text_map(&options.compaction)),
-        ("compression", text_map(&options.compression)),
-        ("crc_check_chance", double(options.crc_check_chance)),
-        ("dclocal_read_repair_chance", double(0.0)),
-        ("default_time_to_live", int(options.default_time_to_live as i32)),
-        ("extensions", blob_map(&options.extensions)),
-        ("gc_grace_seconds", int(options.gc_grace_seconds as i32)),
         ("id", uuid(&table.uuid)),
-        ("incremental_backups", unless(options.incremental_backups, boolean(false))),
-        ("max_index_interval", int(options.max_index_interval)),
-        ("memtable", unless(options.memtable.is_empty(), text(&options.memtable))),
-        ("memtable_flush_period_in_ms", int(options.memtable_flush_period_in_ms)),
-        ("min_index_interval", int(options.min_index_interval)),
-        ("read_repair", text(&options.read_repair)),
+        // Cassandra has these two no more, and shows them.
+        ("dclocal_read_repair_chance", double(0.0)),
         ("read_repair_chance", double(0.0)),
-        ("speculative_retry", text(&options.speculative_retry)),
-    ]
+    ];
+    let usual = TableOptions::default();
+    for option in &OPTIONS {
+        let value = (option.shown)(&table.options);
+        let is_shown = match option.owner {
+            Owner::Cassandra => true,
+            Owner::CassandraSometimes => value != (option.shown)(&usual),
+            Owner::Partita | Owner::Elsewhere => continue,
+        };
+        let cell = match option.name {
+            "extensions" => blob_map(&extensions(table)),
+            _ => value.filter(|_| is_shown).and_then(option_cell),
+        };
+        cells.push((option.name, cell));
+    }
+    cells
+}
+
+fn option_cell(value: OptionValue<'_>) -> Cell {
+    match value {
+        OptionValue::Boolean(value) => boolean(value),
+        OptionValue::Integer(value) => int(value),
+        OptionValue::Double(value) => double(value),
+        OptionValue::Text(value) => text(value),
+        OptionValue::Map(map) => text_map(map),
+        OptionValue::Blobs(blobs) => blob_map(blobs),
+    }
+}
+
+/// The column that says when rows expire is no column of `system_schema` in Cassandra, so it stands among the extensions.
+fn extensions(table: &Table) -> BTreeMap<String, Vec<u8>> {
+    let mut extensions = table.options.extensions.clone();
+    if let Some(column) = table.row_ttl_column() {
+        extensions.insert(ROW_TTL_EXTENSION.into(), column.name.as_bytes().to_vec());
+    }
+    extensions
 }
 
 fn column_rows(filler: &mut Filler<'_>, table: &Arc<Table>) {

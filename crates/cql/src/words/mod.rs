@@ -13,6 +13,7 @@ mod job;
 mod key;
 mod read;
 mod restriction;
+pub(crate) mod schema;
 mod store;
 mod value;
 mod write;
@@ -22,11 +23,11 @@ mod tests;
 
 pub(crate) use function::failure_words;
 
+use ::schema::SchemaError;
 use ::store::StoreError;
 use design::act_as::{Class, Refusal};
 use query::QueryError;
 use query::fault::{Fault, Kind};
-use schema::SchemaError;
 use std::fmt;
 
 /// A refusal as clients of CQL know it: a class and a sentence.
@@ -106,7 +107,7 @@ impl From<Refusal> for CqlError {
 impl From<SchemaError> for CqlError {
     #[cold]
     fn from(error: SchemaError) -> CqlError {
-        schema(error)
+        schema::error(error)
     }
 }
 
@@ -146,7 +147,7 @@ fn worded(fault: Fault) -> CqlError {
         Fault::Access(fault) => access::words(&fault),
         Fault::Job(fault) => job::words(&fault),
         Fault::Foreign(fault) => foreign::words(fault),
-        Fault::Schema(error) => return schema(error),
+        Fault::Schema(error) => return schema::error(error),
     };
     of_kind(kind, text)
 }
@@ -167,27 +168,6 @@ fn of_kind(kind: Kind, text: String) -> CqlError {
         Kind::Malformed => CqlError::Protocol(text),
         Kind::Unauthorized => CqlError::Unauthorized(text),
         Kind::Overloaded => CqlError::Overloaded(text),
-    }
-}
-
-fn schema(error: SchemaError) -> CqlError {
-    let message = error.to_string();
-    match error {
-        SchemaError::KeyspaceExists(keyspace) => {
-            CqlError::AlreadyExists { keyspace, table: String::new(), message }
-        }
-        SchemaError::TableExists { keyspace, table } => CqlError::AlreadyExists { keyspace, table, message },
-        SchemaError::TypeExists { .. }
-        | SchemaError::PatternExists { .. }
-        | SchemaError::KeyspaceMissing(_)
-        | SchemaError::TableMissing { .. }
-        | SchemaError::TypeMissing { .. }
-        | SchemaError::PatternMissing { .. }
-        | SchemaError::Invalid(_)
-        | SchemaError::Damaged(_) => CqlError::Invalid(message),
-        SchemaError::Config(_) => CqlError::Config(message),
-        SchemaError::Syntax(_) => CqlError::Syntax(message),
-        SchemaError::Unauthorized(_) => CqlError::Unauthorized(message),
     }
 }
 

@@ -248,6 +248,7 @@ fn faults() -> Vec<QueryError> {
         [ForeignFault::Damaged, ForeignFault::NumberOutOfRange, ForeignFault::Unserved].map(QueryError::from),
     );
     all.extend(refused().map(|why| StoreError::from(why).into()));
+    all.extend(super::schema::samples().into_iter().map(QueryError::from));
     all
 }
 

@@ -84,6 +84,50 @@ impl Bench {
         catalogue.tables().map(|table| drop(table)).sum()
     }
 
+    /// Does what the server does every few seconds for rows that expire as a whole; says how many were found.
+    pub fn sweep_rows(&mut self) -> usize {
+        let (_, catalogue) = self.dialect.shared.load();
+        let now = self.ids.now_micros();
+        let sweep = |table| wait(database::row_ttl::sweep(&self.dialect.store, table, now)).unwrap();
+        catalogue.tables().map(|table| sweep(table)).sum()
+    }
+
+    /// Runs the statements of a script, USE included.
+    pub fn load(&mut self, script: &str) {
+        let parsed = cql_syntax::parse_script(script);
+        assert!(parsed.errors.is_empty(), "{:?}", parsed.errors);
+        for statement in &parsed.statements {
+            let text = statement.span.text(script);
+            match self.run(text) {
+                Ok(Response::SetKeyspace(keyspace)) => self.session.keyspace = Some(keyspace),
+                Ok(_) => {}
+                Err(error) => panic!("{text}: {error}"),
+            }
+        }
+    }
+
+    /// The statements that make a keyspace again.
+    pub fn describe_keyspace(&mut self, name: &str) -> Vec<String> {
+        let Ok(Response::Rows(rows)) = self.run(&format!("DESCRIBE KEYSPACE {name}")) else {
+            panic!("{name} cannot be described")
+        };
+        let mut body = rows.body.as_slice();
+        let mut values = Vec::new();
+        while let Some((length, rest)) = body.split_first_chunk::<4>() {
+            let (value, rest) = rest.split_at(i32::from_be_bytes(*length).max(0) as usize);
+            values.push(String::from_utf8(value.to_vec()).unwrap());
+            body = rest;
+        }
+        let last = rows.columns.len();
+        values.chunks(last).filter_map(|row| row.last().cloned()).collect()
+    }
+
+    /// The statement that makes a table of `ks` again.
+    pub fn describe_table(&mut self, name: &str) -> String {
+        let (_, catalogue) = self.dialect.shared.load();
+        cql::describe::table_text(catalogue.table("ks", name).unwrap(), false)
+    }
+
     /// Does what the server does every minute for indexes on vectors; says how many are filled anew.
     pub fn renew_lists(&mut self, renewal: &mut database::builds::Renewal, rows: u64) -> usize {
         let now = self.ids.now_micros();

@@ -147,16 +147,9 @@ fn differs(key: &PartitionKey) -> QueryError {
 
 fn all(table: TableId, after: Option<Position>) -> Read {
     Read {
-        table,
-        partitions: Partitions::all(),
-        slices: vec![Slice::all()],
-        reverse: false,
-        statics: false,
         after,
-        now_seconds: NOTHING_EXPIRED,
         scan_limit: SCAN_ENTRIES,
-        tombstone_limit: u64::MAX,
-        account: Default::default(),
+        ..Read::of(table, Partitions::all(), vec![Slice::all()], NOTHING_EXPIRED)
     }
 }
 
@@ -167,11 +160,9 @@ async fn one<S: Store>(
     clustering: &[u8],
 ) -> Result<Option<Vec<u8>>, QueryError> {
     let slices = vec![Slice::one(clustering)];
-    let mut read = Read { partitions: Partitions::One(key.clone()), slices, ..all(table, None) };
+    let read = Read { partitions: Partitions::One(key.clone()), slices, ..all(table, None) };
     let mut found = Found(None);
-    while let ReadEnd::Paused(position) = store.read(&read, &mut found).await?.end {
-        read.after = Some(position);
-    }
+    read.to_end(store, &mut found).await?;
     Ok(found.0)
 }
 

@@ -463,16 +463,10 @@ async fn fill<S: Store>(
         }
         let mut page = Page::new(TableId(table.id), job.rows_max());
         let read = Read {
-            table: TableId(table.id),
-            partitions: Partitions::all(),
-            slices: vec![Slice::all()],
-            reverse: false,
             statics: true,
             after: build.after.clone(),
-            now_seconds: target.reads_at(now_seconds),
             scan_limit: SCAN_ENTRIES,
-            tombstone_limit: u64::MAX,
-            account: Default::default(),
+            ..Read::of(TableId(table.id), Partitions::all(), vec![Slice::all()], target.reads_at(now_seconds))
         };
         let next = match store.read(&read, &mut page).await?.end {
             ReadEnd::Complete => None,

@@ -11,18 +11,7 @@ use store::{Flow, Partitions, Position, Read, ReadEnd, Sink, Slice, Store, Table
 const SCAN_ENTRIES: u64 = 10_000;
 
 fn read(table: TableId, partitions: Partitions, slices: Vec<Slice>, now_seconds: u32) -> Read {
-    Read {
-        table,
-        partitions,
-        slices,
-        reverse: false,
-        statics: true,
-        after: None,
-        now_seconds,
-        scan_limit: SCAN_ENTRIES,
-        tombstone_limit: u64::MAX,
-        account: Default::default(),
-    }
+    Read { statics: true, scan_limit: SCAN_ENTRIES, ..Read::of(table, partitions, slices, now_seconds) }
 }
 
 /// Some rows of one partition, whatever the clock says.
@@ -58,12 +47,10 @@ pub(super) async fn row<S: Store>(
     now_seconds: u32,
 ) -> Result<Option<Vec<u8>>, QueryError> {
     let slices = clustering.map(Slice::one).into_iter().collect();
-    let mut read = read(table, Partitions::One(key.clone()), slices, now_seconds);
+    let read = read(table, Partitions::One(key.clone()), slices, now_seconds);
     let mut found = One { wants_static: clustering.is_none(), row: None };
     // Dead entries may be in front of it.
-    while let ReadEnd::Paused(position) = store.read(&read, &mut found).await?.end {
-        read.after = Some(position);
-    }
+    read.to_end(store, &mut found).await?;
     Ok(found.row)
 }
 
@@ -74,11 +61,9 @@ pub(super) async fn any<S: Store>(
     key: &PartitionKey,
     now_seconds: u32,
 ) -> Result<bool, QueryError> {
-    let mut read = read(table, Partitions::One(key.clone()), vec![Slice::all()], now_seconds);
+    let read = read(table, Partitions::One(key.clone()), vec![Slice::all()], now_seconds);
     let mut found = Any(false);
-    while let ReadEnd::Paused(position) = store.read(&read, &mut found).await?.end {
-        read.after = Some(position);
-    }
+    read.to_end(store, &mut found).await?;
     Ok(found.0)
 }
 

@@ -12,7 +12,7 @@ use query::QueryError;
 use query::fault::JobFault;
 use store::groups::{ALL_MEMBERS, Change, list_slice};
 use store::view::NOTHING_EXPIRED;
-use store::{Flow, GroupsConfig, Mutation, ReadEnd, Sink, Slice, Stamped, Store, StoreError, TableId};
+use store::{FirstRow, Flow, GroupsConfig, Mutation, Sink, Slice, Stamped, Store, StoreError, TableId};
 
 /// A group, by the partition and the clustering key of its row.
 #[derive(Clone, PartialEq)]
@@ -152,11 +152,7 @@ async fn added_up<S: Store>(store: &S, tables: &Tables, group: &Group) -> Result
         fault: None,
     };
     let slice = list_slice(&group.clustering, ALL_MEMBERS).ok_or(JobFault::Unfinished)?;
-    let mut read = rows::of_slice(tables.members, &group.key, slice, false);
-    while let ReadEnd::Paused(position) = store.read(&read, &mut sum).await?.end {
-        read.after = Some(position);
-        tokio::task::yield_now().await;
-    }
+    rows::of_slice(tables.members, &group.key, slice, false).to_end(store, &mut sum).await?;
     match sum.fault {
         Some(fault) => Err(QueryError::Store(fault)),
         None => Ok(sum.change),
@@ -200,33 +196,9 @@ async fn end_of<S: Store>(
     slice: Slice,
     reverse: bool,
 ) -> Result<Option<(Vec<u8>, Vec<u8>)>, QueryError> {
-    let mut read = rows::of_slice(table, key, slice, reverse);
-    let mut first = First(None);
-    while let ReadEnd::Paused(position) = store.read(&read, &mut first).await?.end {
-        read.after = Some(position);
-    }
-    Ok(first.0)
-}
-
-struct First(Option<(Vec<u8>, Vec<u8>)>);
-
-impl Sink for First {
-    fn partition(&mut self, _: &PartitionKey) -> Flow {
-        Flow::Continue
-    }
-
-    fn static_row(&mut self, _: RowView<'_>) -> Flow {
-        Flow::Continue
-    }
-
-    fn row(&mut self, clustering: &[u8], row: RowView<'_>) -> Flow {
-        self.0 = Some((clustering.to_vec(), row.to_payload()));
-        Flow::Stop
-    }
-
-    fn partition_end(&mut self) -> Flow {
-        Flow::Continue
-    }
+    let mut first = FirstRow::default();
+    rows::of_slice(table, key, slice, reverse).to_end(store, &mut first).await?;
+    Ok(first.row)
 }
 
 /// Adds up what it is given.

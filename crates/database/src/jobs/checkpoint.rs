@@ -159,19 +159,8 @@ impl Checkpoints {
 
     async fn read<S: Store>(&self, store: &S, id: u64, sink: &mut dyn Sink) -> Result<(), StoreError> {
         let Some(key) = key(id) else { return Ok(()) };
-        let read = Read {
-            table: self.table,
-            partitions: Partitions::One(key),
-            slices: vec![Slice::all()],
-            reverse: false,
-            statics: false,
-            after: None,
-            now_seconds: 0,
-            scan_limit: u64::MAX,
-            tombstone_limit: u64::MAX,
-            account: Default::default(),
-        };
-        store.read(&read, sink).await.map(drop)
+        let read = Read::of(self.table, Partitions::One(key), vec![Slice::all()], 0);
+        read.to_end(store, sink).await.map(drop)
     }
 }
 

@@ -41,6 +41,15 @@ const OF_SCYLLA: [&str; 7] = [
     "tombstone_gc",
 ];
 
+/// Options that Cassandra had before 4.
+const OF_OLD: [&str; 5] = [
+    "dclocal_read_repair_chance",
+    "index_interval",
+    "populate_io_cache_on_flush",
+    "read_repair_chance",
+    "replicate_on_write",
+];
+
 /// Options that only Cassandra 6 has.
 const OF_SIX: [&str; 3] = ["fast_path", "transactional_migration_from", "transactional_mode"];
 
@@ -167,6 +176,27 @@ pub static RULES: &[Rule] = &[
         what: "USING TIMEOUT, BYPASS CACHE (ScyllaDB)",
         refused: &[Refused { by: &[Cassandra4, Cassandra5, Keyspaces], class: Syntax, words: NO_WAY_ON }],
         find: scylla_clause,
+    },
+    Rule {
+        id: "old-option",
+        what: "options of Cassandra 1.2 to 3: read_repair_chance and others",
+        refused: &[Refused { by: &[Cassandra4, Cassandra5], class: Syntax, words: "Unknown property '{}'" }],
+        find: |statement| property(statement, &OF_OLD),
+    },
+    Rule {
+        id: "row-ttl",
+        what: "TTL columns, ALTER TABLE … TTL (ScyllaDB)",
+        refused: &[Refused { by: &[Cassandra4, Cassandra5, Keyspaces], class: Syntax, words: NO_WAY_ON }],
+        find: row_ttl,
+    },
+    Rule {
+        id: "service-level",
+        what: "service levels (ScyllaDB)",
+        refused: &[Refused { by: &[Cassandra4, Cassandra5, Keyspaces], class: Syntax, words: NO_WAY_ON }],
+        find: |statement| match statement {
+            Statement::ServiceLevel(_) => found("SERVICE", None),
+            _ => None,
+        },
     },
     Rule {
         id: "not-in",
@@ -425,6 +455,18 @@ fn constraint(statement: &Statement) -> Option<Found> {
     }
     find(statement, |part| match part {
         Part::Column(column) => column.checks.first().and_then(|check| found("CHECK", Some(check.span))),
+        _ => None,
+    })
+}
+
+fn row_ttl(statement: &Statement) -> Option<Found> {
+    if let Statement::AlterTable(alter) = statement
+        && matches!(alter.change, TableChange::RowTtl(_))
+    {
+        return found("TTL", None);
+    }
+    find(statement, |part| match part {
+        Part::Column(column) if column.is_ttl => found("TTL", Some(column.span)),
         _ => None,
     })
 }

@@ -46,6 +46,18 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
         "INSERT INTO t (k) VALUES (1) USING TTL 5",
     ),
     (
+        "old-option",
+        "CREATE TABLE t (k int PRIMARY KEY) WITH read_repair_chance = 0.1",
+        "CREATE TABLE t (k int PRIMARY KEY) WITH read_repair = 'NONE'",
+    ),
+    (
+        "row-ttl",
+        "CREATE TABLE t (k int PRIMARY KEY, e timestamp TTL)",
+        "CREATE TABLE t (k int PRIMARY KEY, ttl timestamp)",
+    ),
+    ("row-ttl", "ALTER TABLE t TTL NULL", "ALTER TABLE t ADD ttl timestamp"),
+    ("service-level", "CREATE SERVICE LEVEL gold WITH shares = 100", "CREATE ROLE gold"),
+    (
         "not-in",
         "SELECT * FROM t WHERE k = 1 AND c NOT IN (1, 2)",
         "SELECT * FROM t WHERE k = 1 AND c IN (1, 2)",

@@ -14,7 +14,8 @@ use crate::table::{IndexStatus, KeyAttribute, KeyType, TableDefinition, TableSta
 use database::grants::{Permission, Resource};
 use model::types::DataType;
 use schema::{
-    Applied, Catalogue, Change, NewColumn, NewForeign, NewStore, NewTable, Properties, PropertyValue, Setting,
+    Applied, Catalogue, Change, NewColumn, NewForeign, NewStore, NewTable, Properties, PropertyValue,
+    SchemaError, Setting,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -370,7 +371,7 @@ fn collection_limit(definition: &TableDefinition) -> Result<Properties, ApiError
     if definition.has_local_indexes() {
         let limit = [("bytes", "10GB"), ("action", "refuse")];
         let limit = limit.map(|(name, value)| (name.to_string(), value.to_string()));
-        properties.add("partition_limit", PropertyValue::Map(limit.into())).map_err(internal)?;
+        properties.add("partition_limit", PropertyValue::Map(limit.into())).map_err(SchemaError::from)?;
     }
     Ok(properties)
 }

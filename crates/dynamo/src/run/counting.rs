@@ -110,16 +110,8 @@ impl<S: Store> Dynamo<S> {
 /// A read of everything in a table.
 pub fn all_rows(table: TableId, now_seconds: u32) -> Read {
     Read {
-        table,
-        partitions: Partitions::all(),
-        slices: vec![Slice::all()],
-        reverse: false,
-        statics: false,
-        after: None,
-        now_seconds,
         scan_limit: ENTRIES_PER_TURN,
-        tombstone_limit: u64::MAX,
-        account: Default::default(),
+        ..Read::of(table, Partitions::all(), vec![Slice::all()], now_seconds)
     }
 }
 

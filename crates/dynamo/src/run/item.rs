@@ -153,18 +153,7 @@ pub(super) fn written_answer(
 }
 
 pub(super) fn one_row(table: TableId, place: &Place, now_seconds: u32) -> Read {
-    Read {
-        table,
-        partitions: Partitions::One(place.key.clone()),
-        slices: vec![Slice::one(&place.clustering)],
-        reverse: false,
-        statics: false,
-        after: None,
-        now_seconds,
-        scan_limit: u64::MAX,
-        tombstone_limit: u64::MAX,
-        account: Default::default(),
-    }
+    Read::of(table, Partitions::One(place.key.clone()), vec![Slice::one(&place.clustering)], now_seconds)
 }
 
 /// Writes the one item of a read as JSON, straight from the stored bytes.

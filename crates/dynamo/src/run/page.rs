@@ -220,16 +220,10 @@ impl<S: Store> Dynamo<S> {
         let now_seconds = caller.now_seconds();
         let after = plan.after.clone();
         let mut read = Read {
-            table: plan.source.store,
-            partitions: plan.partitions.clone(),
-            slices: vec![plan.slice.clone()],
             reverse: plan.reverse,
-            statics: false,
             after: after.map(|place| Position { key: place.key, clustering: Some(place.clustering) }),
-            now_seconds,
             scan_limit: ENTRIES_PER_TURN,
-            tombstone_limit: u64::MAX,
-            account: Default::default(),
+            ..Read::of(plan.source.store, plan.partitions.clone(), vec![plan.slice.clone()], now_seconds)
         };
         let mut page = Page::default();
         if !plan.count_only {

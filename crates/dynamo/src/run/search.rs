@@ -45,16 +45,8 @@ impl<S: Store> Dynamo<S> {
         check_projection(definition, index, search.projection.as_ref())?;
         self.throttle_read(caller, &table)?;
         let mut read = Read {
-            table: table.id,
-            partitions: Partitions::all(),
-            slices: vec![Slice::all()],
-            reverse: false,
-            statics: false,
-            after: None,
-            now_seconds: caller.now_seconds(),
             scan_limit: ENTRIES_PER_TURN,
-            tombstone_limit: u64::MAX,
-            account: Default::default(),
+            ..Read::of(table.id, Partitions::all(), vec![Slice::all()], caller.now_seconds())
         };
         let mut nearest = Nearest {
             search,

@@ -172,7 +172,7 @@ impl<S: Store> Dynamo<S> {
         let mut read = records_read(found.store, 0, u128::MAX, caller.now_seconds());
         read.reverse = true;
         let mut last = LastOne(None);
-        self.runtime.store.read(&read, &mut last).await.map_err(store_error)?;
+        read.to_end(&self.runtime.store, &mut last).await.map_err(store_error)?;
         Ok(last.0)
     }
 
@@ -307,16 +307,13 @@ fn label_ms(label: &str) -> Option<i64> {
 
 fn records_read(store: TableId, start: u128, end: u128, now_seconds: u32) -> Read {
     Read {
-        table: store,
-        partitions: Partitions::One(record::partition()),
-        slices: vec![Slice { start: record::position(start), end: record::position(end) }],
-        reverse: false,
-        statics: false,
-        after: None,
-        now_seconds,
         scan_limit: ENTRIES_PER_TURN,
-        tombstone_limit: u64::MAX,
-        account: Default::default(),
+        ..Read::of(
+            store,
+            Partitions::One(record::partition()),
+            vec![Slice { start: record::position(start), end: record::position(end) }],
+            now_seconds,
+        )
     }
 }
 

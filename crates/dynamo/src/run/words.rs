@@ -8,6 +8,7 @@ use crate::error::{ApiError, ErrorName};
 use query::QueryError;
 use query::fault::{AccessFault, Fault, Kind};
 use schema::SchemaError;
+use schema::fault::TenantFault;
 use store::{Refused, StoreError};
 
 impl From<StoreError> for ApiError {
@@ -81,7 +82,7 @@ pub fn query_error(error: QueryError) -> ApiError {
 fn words(fault: &Fault) -> String {
     match fault {
         Fault::Access(fault) => access(fault),
-        Fault::Schema(error) => error.to_string(),
+        Fault::Schema(error) => schema(error),
         Fault::Read(_) => "The memory for sorting and grouping is taken; try again later".into(),
         Fault::Key(_)
         | Fault::Value(_)
@@ -92,6 +93,65 @@ fn words(fault: &Fault) -> String {
         | Fault::Bucket(_)
         | Fault::Job(_)
         | Fault::Foreign(_) => "the request could not be executed; the server's log says why".into(),
+    }
+}
+
+/// Requests of this API are checked before they change the schema; the tenants of a keyspace are said in CQL, so they can be in the way.
+fn schema(error: &SchemaError) -> String {
+    match error {
+        SchemaError::Tenant(fault) => tenant(fault),
+        SchemaError::TableExists { keyspace, table } => format!("Table {keyspace}.{table} already exists"),
+        SchemaError::KeyspaceMissing(keyspace) => format!("Keyspace {keyspace} does not exist"),
+        SchemaError::TableMissing { keyspace, table } => format!("Table {keyspace}.{table} does not exist"),
+        SchemaError::KeyspaceExists(_)
+        | SchemaError::TypeExists { .. }
+        | SchemaError::PatternExists { .. }
+        | SchemaError::TypeMissing { .. }
+        | SchemaError::PatternMissing { .. }
+        | SchemaError::System(_)
+        | SchemaError::Keyspace(_)
+        | SchemaError::Replication(_)
+        | SchemaError::Note(_)
+        | SchemaError::Table(_)
+        | SchemaError::Key(_)
+        | SchemaError::Compact(_)
+        | SchemaError::Foreign(_)
+        | SchemaError::Column(_)
+        | SchemaError::Type(_)
+        | SchemaError::Constraint(_)
+        | SchemaError::Index(_)
+        | SchemaError::Attached(_)
+        | SchemaError::View(_)
+        | SchemaError::Projection(_)
+        | SchemaError::Totals(_)
+        | SchemaError::Routine(_)
+        | SchemaError::RowTtl(_)
+        | SchemaError::Bucketing(_)
+        | SchemaError::Property(_)
+        | SchemaError::Option(_)
+        | SchemaError::Limit(_)
+        | SchemaError::Compaction(_)
+        | SchemaError::Compression(_)
+        | SchemaError::Damaged(_) => "the table could not be changed; the server's log says why".into(),
+    }
+}
+
+fn tenant(fault: &TenantFault) -> String {
+    match fault {
+        TenantFault::OfKeyspace { keyspace, tenant, wanted } => {
+            format!("Keyspace {keyspace} has the tenant '{tenant}', so a table there cannot have '{wanted}'")
+        }
+        TenantFault::NotFirst { tenant, table, first } => format!(
+            "{table} would have the tenant '{tenant}', and its partition key is '{first}': name the partition key '{tenant}'"
+        ),
+        TenantFault::Type { tenant, table, .. } => {
+            format!("The tenant '{tenant}' of {table} must be a string or a number with one form")
+        }
+        TenantFault::LimitsAlone { table } => format!("{table} has limits for tenants and no tenants"),
+        TenantFault::OfView { option } => format!("{option} is said on a table, not on a copy of it"),
+        TenantFault::TooManyLimits { .. } | TenantFault::UnknownLimit { .. } | TenantFault::Limit { .. } => {
+            "the limits for tenants are set in CQL, and cannot be these".into()
+        }
     }
 }
 

@@ -200,18 +200,7 @@ pub fn without_empty(seen: Vec<String>) -> Vec<String> {
 }
 
 pub fn read_all(now_seconds: u32) -> Read {
-    Read {
-        table: TABLE,
-        partitions: Partitions::all(),
-        slices: vec![Slice::all()],
-        reverse: false,
-        statics: true,
-        after: None,
-        now_seconds,
-        scan_limit: u64::MAX,
-        tombstone_limit: u64::MAX,
-        account: Default::default(),
-    }
+    Read { statics: true, ..Read::of(TABLE, Partitions::all(), vec![Slice::all()], now_seconds) }
 }
 
 /// A random read: one partition or a range, up to three slices, either direction, any resume point.

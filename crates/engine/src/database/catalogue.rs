@@ -144,6 +144,7 @@ fn stored(tables: &[TableConfig]) -> Vec<TableConfig> {
         groups: None,
         later: Vec::new(),
         pending: None,
+        row_ttl: None,
         ..table.clone()
     };
     tables.iter().map(bare).collect()
@@ -199,6 +200,7 @@ fn take_table(body: &mut &[u8]) -> Option<TableConfig> {
         groups: None,
         later: Vec::new(),
         pending: None,
+        row_ttl: None,
     })
 }
 
@@ -225,6 +227,29 @@ mod tests {
             assert_eq!(decode(&flipped), None, "flip at {at}");
             assert_eq!(decode(&bytes[..at]), None, "cut at {at}");
         }
+    }
+
+    /// Compaction is a tag and one number. Another strategy takes the next tag, and what it needs behind its number; these bytes stay.
+    #[test]
+    fn the_bytes_of_a_table_are_those_of_the_first_release() {
+        let check = |compaction: Compaction, expect: &[u8]| {
+            let table = TableConfig {
+                compression: Compression::Zstd,
+                compaction,
+                gc_grace_seconds: 864_000,
+                ..TableConfig::new(TableId(700))
+            };
+            let bytes = [&[0xbc, 0x05, 0, 2], expect, &[0x80, 0xde, 0x34]].concat();
+            let mut put = Vec::new();
+            put_table(&mut put, &table);
+            assert_eq!(put, bytes, "{compaction:?}");
+            assert_eq!(take_table(&mut &bytes[..]).map(|read| read.compaction), Some(compaction));
+        };
+        check(Compaction::Off, &[0, 0]);
+        check(Compaction::Unified { scaling: -8 }, &[1, 15]);
+        check(Compaction::TimeWindow { window_seconds: 86_400 }, &[2, 0x80, 0xc6, 0x0a]);
+        let unknown = [0xbc, 0x05, 0, 2, 3, 0, 0x80, 0xde, 0x34];
+        assert_eq!(take_table(&mut &unknown[..]), None, "a strategy of a newer server is damage to this one");
     }
 
     #[test]

@@ -11,9 +11,8 @@ mod spill;
 use crate::database::catalogue::Catalogue;
 use crate::database::replace::{Replaced, replace_catalogue};
 use crate::jobs::Lane;
-use crate::shard::{Errand, Shard};
+use crate::shard::Shard;
 use model::key::PartitionKey;
-use rt::turn::Party;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -59,24 +58,6 @@ impl EmbeddedStore {
     fn count(&self, local: bool) {
         let metrics = &self.shard.shared.metrics;
         if local { metrics.requests_local.add(1) } else { metrics.requests_remote.add(1) }
-    }
-
-    /// Runs `task` on another shard and waits for what it sends back.
-    async fn ask<T: Send + 'static>(
-        &self,
-        owner: usize,
-        task: impl AsyncFnOnce(Rc<Shard>) -> T + Send + 'static,
-    ) -> Result<T, StoreError> {
-        let (sender, receiver) = oneshot::channel();
-        let party = Party::current();
-        let errand: Errand = Box::new(move |shard| {
-            let shard = shard.clone();
-            tokio::task::spawn_local(rt::turn::paced(party, async move {
-                let _ = sender.send(task(shard).await);
-            }));
-        });
-        self.shard.send(owner, errand)?;
-        receiver.await.map_err(|_| StoreError::Closed)
     }
 
     async fn read_range(&self, read: &Read, sink: &mut dyn Sink) -> Result<ReadOutcome, StoreError> {
@@ -170,7 +151,10 @@ impl Store for EmbeddedStore {
         let single = owner == here || mutations.iter().all(|m| self.shard.owner_of(&m.key) == owner);
         if single && owner != here {
             self.count(false);
-            return self.ask(owner, async move |shard| shard.commit(mutations, now_seconds).await).await?;
+            return self
+                .shard
+                .ask_for(owner, async move |shard| shard.commit(mutations, now_seconds).await)
+                .await?;
         }
         self.count(single);
         self.shard.commit(mutations, now_seconds).await
@@ -186,7 +170,9 @@ impl Store for EmbeddedStore {
             self.count(local);
             let decided = match local {
                 true => self.shard.commit_if(commit).await?,
-                false => self.ask(owner, async move |shard| shard.commit_if(commit).await).await??,
+                false => {
+                    self.shard.ask_for(owner, async move |shard| shard.commit_if(commit).await).await??
+                }
             };
             match decided {
                 Ok(outcome) => {
@@ -222,7 +208,7 @@ impl Store for EmbeddedStore {
         if local {
             return self.shard.transact(transaction).await;
         }
-        self.ask(owner, async move |shard| shard.transact(transaction).await).await?
+        self.shard.ask_for(owner, async move |shard| shard.transact(transaction).await).await?
     }
 
     async fn exclusively<T, E: From<StoreError>>(
@@ -243,7 +229,9 @@ impl Store for EmbeddedStore {
         for owner in 0..self.shards() {
             match owner == self.shard.index {
                 true => self.shard.caught_up(pending).await?,
-                false => self.ask(owner, async move |shard| shard.caught_up(pending).await).await??,
+                false => {
+                    self.shard.ask_for(owner, async move |shard| shard.caught_up(pending).await).await??
+                }
             }
         }
         Ok(())
@@ -322,8 +310,9 @@ impl EmbeddedStore {
         let mut dropped = Vec::new();
         for owner in 0..self.shards() {
             let next = next.clone();
-            dropped
-                .extend(self.ask(owner, async move |shard| shard.alter(next.version, &next.tables)).await?);
+            dropped.extend(
+                self.shard.ask_for(owner, async move |shard| shard.alter(next.version, &next.tables)).await?,
+            );
         }
         *current = (*next).clone();
         shared.drop_files(dropped);

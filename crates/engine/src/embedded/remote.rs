@@ -114,10 +114,11 @@ impl EmbeddedStore {
             let piece = match (&read.partitions, &read.after) {
                 (Partitions::One(_), None) => self.read_in_passing(owner, wanted, bytes_max).await??,
                 _ => {
-                    self.ask(owner, async move |shard| {
-                        Piece::read(&shard, &wanted, ChunkWriter::new(bytes_max))
-                    })
-                    .await??
+                    self.shard
+                        .ask_for(owner, async move |shard| {
+                            Piece::read(&shard, &wanted, ChunkWriter::new(bytes_max))
+                        })
+                        .await??
                 }
             };
             tombstones += piece.outcome.tombstones;

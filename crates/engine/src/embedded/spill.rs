@@ -16,7 +16,7 @@ impl EmbeddedStore {
         due.truncate(BUCKETS_MAX);
         let mut spillable: Vec<(usize, Buckets)> = Vec::new();
         for (owner, buckets) in self.by_owner(due) {
-            let buckets = self.ask(owner, async move |shard| shard.spillable(buckets)).await?;
+            let buckets = self.shard.ask_for(owner, async move |shard| shard.spillable(buckets)).await?;
             if !buckets.is_empty() {
                 spillable.push((owner, buckets));
             }
@@ -30,7 +30,8 @@ impl EmbeddedStore {
         let _paused = self.pause_all().await?;
         let mut spilled = 0;
         for (owner, buckets) in spillable {
-            spilled += self.ask(owner, async move |shard| shard.set_points(buckets).await).await??;
+            spilled +=
+                self.shard.ask_for(owner, async move |shard| shard.set_points(buckets).await).await??;
         }
         Ok(spilled)
     }

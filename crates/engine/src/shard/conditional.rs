@@ -12,7 +12,6 @@ use store::{
     CasOutcome, CheckedPartition, ConditionalCommit, CurrentRow, Mutation, PartitionCheck, RowCheck,
     RowPosition, StoreError, TableId,
 };
-use tokio::sync::oneshot;
 
 impl Shard {
     /// The first partition that the checks read belongs to this shard. The commit comes back when it turns out that rows of it are in other
@@ -69,15 +68,7 @@ impl Shard {
         if owner == self.index {
             return decide(self);
         }
-        let (sender, receiver) = oneshot::channel();
-        self.send(
-            owner,
-            Box::new(move |owner| {
-                // The asking task may be gone.
-                let _ = sender.send(decide(owner));
-            }),
-        )?;
-        receiver.await.map_err(|_| StoreError::Closed)?
+        self.ask(owner, decide).await?
     }
 }
 

@@ -13,17 +13,14 @@ use super::views::touched;
 use crate::log::NO_BALLOT;
 use crate::memtable::Memtable;
 use model::key::PartitionKey;
-use model::row::RowView;
-use rt::turn::Party;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use store::groups::Rows;
 use store::view::NOTHING_EXPIRED;
 use store::{
-    Flow, GroupsConfig, Mutation, Partitions, Read, ReadEnd, RowPosition, Sink, Slice, StoreError, TableId,
+    FirstRow, GroupsConfig, Mutation, Partitions, Read, ReadEnd, RowPosition, Slice, StoreError, TableId,
 };
-use tokio::sync::oneshot;
 
 /// Entries that are examined for the end of a list before others have their turn: what was deleted in front of it is passed.
 const SCAN_ENTRIES: u64 = 10_000;
@@ -81,19 +78,7 @@ impl Shard {
         mutation: Mutation,
         now_seconds: u32,
     ) -> Result<Projected, StoreError> {
-        let (sender, receiver) = oneshot::channel();
-        let party = Party::current();
-        self.send(
-            owner,
-            Box::new(move |owner| {
-                let owner = owner.clone();
-                tokio::task::spawn_local(rt::turn::paced(party, async move {
-                    // The asking task may be gone.
-                    let _ = sender.send(owner.totals_of(mutation, now_seconds).await);
-                }));
-            }),
-        )?;
-        receiver.await.map_err(|_| StoreError::Closed)?
+        self.ask_for(owner, async move |owner| owner.totals_of(mutation, now_seconds).await).await?
     }
 
     /// What a mutation of members does to their totals. Their partition is of this shard and locked.
@@ -140,27 +125,19 @@ impl Shard {
         mut read: Read,
         then: &Memtable,
     ) -> Result<Option<(Vec<u8>, Vec<u8>)>, StoreError> {
-        let mut first = First(None);
+        let mut first = FirstRow::default();
         while let ReadEnd::Paused(position) = self.read_then(&read, Some(then), &mut first)?.end {
             read.after = Some(position);
             rt::turn::give_way().await;
         }
-        Ok(first.0)
+        Ok(first.row)
     }
 }
 
 fn read(table: TableId, key: &PartitionKey, slices: Vec<Slice>) -> Read {
     Read {
-        table,
-        partitions: Partitions::One(key.clone()),
-        slices,
-        reverse: false,
-        statics: false,
-        after: None,
-        now_seconds: NOTHING_EXPIRED,
         scan_limit: super::views::TOUCHED_MAX,
-        tombstone_limit: u64::MAX,
-        account: Default::default(),
+        ..Read::of(table, Partitions::One(key.clone()), slices, NOTHING_EXPIRED)
     }
 }
 
@@ -174,25 +151,4 @@ fn by_clustering(rows: &CurrentRows) -> Rows<'_> {
         RowPosition::Static => None,
     });
     rows.collect()
-}
-
-struct First(Option<(Vec<u8>, Vec<u8>)>);
-
-impl Sink for First {
-    fn partition(&mut self, _: &PartitionKey) -> Flow {
-        Flow::Continue
-    }
-
-    fn static_row(&mut self, _: RowView<'_>) -> Flow {
-        Flow::Continue
-    }
-
-    fn row(&mut self, clustering: &[u8], row: RowView<'_>) -> Flow {
-        self.0 = Some((clustering.to_vec(), row.to_payload()));
-        Flow::Stop
-    }
-
-    fn partition_end(&mut self) -> Flow {
-        Flow::Continue
-    }
 }

@@ -30,18 +30,11 @@ impl Shard {
         let mut old = CurrentRows::default();
         if !needs.is_empty() {
             let read = Read {
-                table: mutation.table,
-                partitions: Partitions::One(mutation.key.clone()),
-                slices: slices(needs),
-                reverse: false,
                 statics: true,
-                after: None,
-                now_seconds,
                 scan_limit: OBSOLETE_SCAN_MAX,
-                tombstone_limit: u64::MAX,
-                account: Default::default(),
+                ..Read::of(mutation.table, Partitions::One(mutation.key.clone()), slices(needs), now_seconds)
             };
-            self.read(&read, &mut old)?;
+            self.read_stored(&read, &mut old)?;
         }
         Ok(index::delta(indexes, mutation, old.rows(), now_seconds))
     }

@@ -5,6 +5,7 @@
 //! Does not route: the caller has made sure that the partitions belong here (see `embedded`).
 
 mod alter;
+mod ask;
 mod begin;
 mod buckets;
 mod commits;

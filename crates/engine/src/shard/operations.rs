@@ -7,7 +7,6 @@ use super::{Done, RemotePart, Shard, later};
 use crate::log::NO_BALLOT;
 use model::merge::RowMerger;
 use model::row::RowWriter;
-use rt::turn::Party;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Duration;
@@ -130,18 +129,7 @@ impl Shard {
         mutation: Mutation,
         now_seconds: u32,
     ) -> Result<Result<Mutation, Refused>, StoreError> {
-        let (sender, receiver) = oneshot::channel();
-        let party = Party::current();
-        self.send(
-            owner,
-            Box::new(move |owner| {
-                let owner = owner.clone();
-                tokio::task::spawn_local(rt::turn::paced(party, async move {
-                    let _ = sender.send(owner.resolve(mutation, now_seconds).await);
-                }));
-            }),
-        )?;
-        receiver.await.map_err(|_| StoreError::Closed)
+        self.ask_for(owner, async move |owner| owner.resolve(mutation, now_seconds).await).await
     }
 
     /// Each operation sees what the earlier ones of its statement have made of its row; counters and numbers that are added
@@ -154,6 +142,13 @@ impl Shard {
         let before = self
             .current(mutation.table, &mutation.key, positions, now_seconds)
             .map_err(|error| Refused { statement, error })?;
+        if let Some(row_ttl) = self.row_ttl(mutation.table) {
+            let positions = deferred.iter().chain(&checks).map(|operation| operation.position.clone());
+            let stored = self
+                .stored(mutation.table, &mutation.key, positions, now_seconds)
+                .map_err(|error| Refused { statement, error })?;
+            row_ttl.bury(stored.rows(), now_seconds, &mut mutation);
+        }
         let several = deferred.iter().any(|operation| operation.statement != statement);
         let first = several.then(|| before.clone());
         worked(before.bytes()).await;

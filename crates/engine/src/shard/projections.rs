@@ -7,8 +7,7 @@ use super::holds::Holds;
 use super::locks::LockKey;
 use crate::log::NO_BALLOT;
 use std::rc::Rc;
-use store::{Mutation, StoreError, TableId};
-use tokio::sync::oneshot;
+use store::{Mutation, RowTtl, StoreError, TableId};
 
 /// Mutations of projections, and the highest ballot that was given for them.
 #[derive(Default)]
@@ -18,6 +17,11 @@ pub(super) struct Projected {
 }
 
 impl Shard {
+    /// When rows of the table expire as a whole, if they do.
+    pub(super) fn row_ttl(&self, table: TableId) -> Option<RowTtl> {
+        self.tables.borrow().get(&table)?.config.row_ttl
+    }
+
     /// Whether commits to the table change other tables.
     pub(super) fn is_projected(&self, table: TableId) -> bool {
         self.any_projection.get()
@@ -97,14 +101,7 @@ impl Shard {
         mutation: Mutation,
         now_seconds: u32,
     ) -> Result<Projected, StoreError> {
-        let (sender, receiver) = oneshot::channel();
-        self.send(
-            owner,
-            Box::new(move |owner| {
-                let _ = sender.send(owner.projected(&mutation, now_seconds));
-            }),
-        )?;
-        receiver.await.map_err(|_| StoreError::Closed)?
+        self.ask(owner, move |owner| owner.projected(&mutation, now_seconds)).await?
     }
 
     /// What a mutation of a partition of this shard does to the projections of its table.

@@ -8,10 +8,18 @@ use model::key::PartitionKey;
 use model::merge::RowMerger;
 use model::row::RowView;
 use observe::Load;
+use store::row_ttl::LivingRows;
 use store::{Flow, Partitions, Read, ReadOutcome, RowPosition, Sink, Slice, StoreError, TableId, Work};
 
 /// Sealed memtables that a reader keeps on its stack; there are rarely more than one or two.
 const SEALED_INLINE: usize = 7;
+
+/// Whether rows whose moment has come are shown.
+#[derive(Clone, Copy)]
+enum Shown {
+    Living,
+    Stored,
+}
 
 /// The cache's counters are published for other threads once in this many reads.
 const PUBLISH_COUNTS_EVERY: u64 = 256;
@@ -19,8 +27,20 @@ const PUBLISH_COUNTS_EVERY: u64 = 256;
 impl Shard {
     /// Delivers the shard's part of a read. The sink must not call back into the shard.
     pub fn read(&self, read: &Read, sink: &mut dyn Sink) -> Result<ReadOutcome, StoreError> {
+        self.read_rows(read, sink, Shown::Living)
+    }
+
+    fn read_rows(&self, read: &Read, sink: &mut dyn Sink, shown: Shown) -> Result<ReadOutcome, StoreError> {
         self.count_read();
         self.with_table(read.table, |table| {
+            let mut living;
+            let sink: &mut dyn Sink = match (table.config.row_ttl, shown) {
+                (Some(row_ttl), Shown::Living) => {
+                    living = LivingRows { row_ttl, now_seconds: read.now_seconds, sink };
+                    &mut living
+                }
+                _ => sink,
+            };
             let mut inline: [&Memtable; SEALED_INLINE + 1] = [&table.active; SEALED_INLINE + 1];
             let many: Vec<&Memtable>;
             let memtables: &[&Memtable] = if table.sealed.len() <= SEALED_INLINE {
@@ -81,6 +101,11 @@ impl Shard {
         }
     }
 
+    /// What is stored, with rows whose moment has come: for whoever must take away what is made of them.
+    pub(super) fn read_stored(&self, read: &Read, sink: &mut dyn Sink) -> Result<ReadOutcome, StoreError> {
+        self.read_rows(read, sink, Shown::Stored)
+    }
+
     /// The live static row and rows of one partition, for checks and operations that need the current value.
     pub(super) fn current(
         &self,
@@ -88,6 +113,28 @@ impl Shard {
         key: &PartitionKey,
         positions: impl Iterator<Item = RowPosition>,
         now_seconds: u32,
+    ) -> Result<CurrentRows, StoreError> {
+        self.rows_at(table, key, positions, now_seconds, Shown::Living)
+    }
+
+    /// The same of what is stored, with rows whose moment has come.
+    pub(super) fn stored(
+        &self,
+        table: TableId,
+        key: &PartitionKey,
+        positions: impl Iterator<Item = RowPosition>,
+        now_seconds: u32,
+    ) -> Result<CurrentRows, StoreError> {
+        self.rows_at(table, key, positions, now_seconds, Shown::Stored)
+    }
+
+    fn rows_at(
+        &self,
+        table: TableId,
+        key: &PartitionKey,
+        positions: impl Iterator<Item = RowPosition>,
+        now_seconds: u32,
+        shown: Shown,
     ) -> Result<CurrentRows, StoreError> {
         let mut clusterings: Vec<Vec<u8>> = Vec::new();
         for position in positions {
@@ -98,19 +145,16 @@ impl Shard {
         clusterings.sort();
         clusterings.dedup();
         let read = Read {
-            table,
-            partitions: Partitions::One(key.clone()),
-            slices: clusterings.iter().map(|clustering| Slice::one(clustering)).collect(),
-            reverse: false,
             statics: true,
-            after: None,
-            now_seconds,
-            scan_limit: u64::MAX,
-            tombstone_limit: u64::MAX,
-            account: Default::default(),
+            ..Read::of(
+                table,
+                Partitions::One(key.clone()),
+                clusterings.iter().map(|clustering| Slice::one(clustering)).collect(),
+                now_seconds,
+            )
         };
         let mut rows = CurrentRows::default();
-        self.read(&read, &mut rows)?;
+        self.read_rows(&read, &mut rows, shown)?;
         Ok(rows)
     }
 }

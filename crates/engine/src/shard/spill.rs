@@ -150,18 +150,8 @@ impl Shard {
 
     /// Learns the points of a table that were set earlier.
     pub(super) fn learn_points(&self, table: TableId, points: TableId) {
-        let mut read = Read {
-            table: points,
-            partitions: Partitions::all(),
-            slices: vec![Slice::all()],
-            reverse: false,
-            statics: false,
-            after: None,
-            now_seconds: 0,
-            scan_limit: SCAN_ENTRIES,
-            tombstone_limit: u64::MAX,
-            account: Default::default(),
-        };
+        let mut read =
+            Read { scan_limit: SCAN_ENTRIES, ..Read::of(points, Partitions::all(), vec![Slice::all()], 0) };
         let mut learner = Learner { shard: self, table, key: None };
         loop {
             match self.read(&read, &mut learner).map(|outcome| outcome.end) {

@@ -13,7 +13,6 @@ use store::{
     Decide, Flow, Horizon, Moment, Mutation, Partitions, Read, Refused, Sink, Slice, StoreError, Transaction,
     WantedRow,
 };
-use tokio::sync::oneshot;
 
 /// Rows of a transaction. A dialect has its own, lower limits.
 pub const ROWS_MAX: usize = 1_000;
@@ -94,7 +93,7 @@ impl Shard {
             };
             let found = match owner == self.index {
                 true => read(self)?,
-                false => self.ask_shard(owner, read).await??,
+                false => self.ask(owner, read).await??,
             };
             for (place, row) in found {
                 current[place] = row;
@@ -103,31 +102,9 @@ impl Shard {
         Ok(current)
     }
 
-    async fn ask_shard<T: Send + 'static>(
-        &self,
-        owner: usize,
-        question: impl FnOnce(&Shard) -> T + Send + 'static,
-    ) -> Result<T, StoreError> {
-        let (sender, receiver) = oneshot::channel();
-        // The asking task may be gone.
-        self.send(owner, Box::new(move |owner| drop(sender.send(question(owner)))))?;
-        receiver.await.map_err(|_| StoreError::Closed)
-    }
-
     fn current_row(&self, row: WantedRow, now_seconds: u32) -> Result<Option<Vec<u8>>, StoreError> {
         let WantedRow { table, key, clustering } = row;
-        let read = Read {
-            table,
-            partitions: Partitions::One(key),
-            slices: vec![Slice::behind(clustering, 0)],
-            reverse: false,
-            statics: false,
-            after: None,
-            now_seconds,
-            scan_limit: u64::MAX,
-            tombstone_limit: u64::MAX,
-            account: Default::default(),
-        };
+        let read = Read::of(table, Partitions::One(key), vec![Slice::behind(clustering, 0)], now_seconds);
         let mut one = One::default();
         self.read(&read, &mut one)?;
         Ok(one.0)
@@ -138,14 +115,14 @@ impl Shard {
         let mut all = self.own_horizon();
         let others = (0..self.shared.options.shards).filter(|shard| *shard != self.index);
         for shard in others.clone() {
-            let horizon = self.ask_shard(shard, |shard| shard.own_horizon()).await?;
+            let horizon = self.ask(shard, |shard| shard.own_horizon()).await?;
             all.settled = all.settled.min(horizon.settled);
             all.given = all.given.max(horizon.given);
         }
         // What any shard gives from now on is above what all have given.
         self.raise_ballot(all.given);
         for shard in others {
-            self.ask_shard(shard, move |shard| shard.raise_ballot(all.given)).await?;
+            self.ask(shard, move |shard| shard.raise_ballot(all.given)).await?;
         }
         Ok(all)
     }

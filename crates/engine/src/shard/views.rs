@@ -29,16 +29,13 @@ impl Shard {
             return Ok(Projected::default());
         }
         let read = Read {
-            table: mutation.table,
-            partitions: Partitions::One(mutation.key.clone()),
-            slices: super::indexes::slices(touched),
-            reverse: false,
-            statics: false,
-            after: None,
-            now_seconds: NOTHING_EXPIRED,
             scan_limit: TOUCHED_MAX,
-            tombstone_limit: u64::MAX,
-            account: Default::default(),
+            ..Read::of(
+                mutation.table,
+                Partitions::One(mutation.key.clone()),
+                super::indexes::slices(touched),
+                NOTHING_EXPIRED,
+            )
         };
         let mut then = Memtable::new();
         then.apply(mutation, 0);
@@ -72,16 +69,8 @@ impl Shard {
             return Ok(Vec::new());
         }
         let read = Read {
-            table: mutation.table,
-            partitions: Partitions::One(mutation.key.clone()),
-            slices,
-            reverse: false,
-            statics: false,
-            after: None,
-            now_seconds: NOTHING_EXPIRED,
             scan_limit: TOUCHED_MAX,
-            tombstone_limit: u64::MAX,
-            account: Default::default(),
+            ..Read::of(mutation.table, Partitions::One(mutation.key.clone()), slices, NOTHING_EXPIRED)
         };
         let mut then = Memtable::new();
         then.apply(mutation, 0);

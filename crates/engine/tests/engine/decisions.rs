@@ -108,16 +108,8 @@ impl Sink for Records {
 async fn journal(store: &EmbeddedStore, up_to: i64) -> BTreeMap<Vec<u8>, String> {
     let mut records = Records { up_to, found: BTreeMap::new() };
     let mut read = Read {
-        table: JOURNAL,
-        partitions: Partitions::One(partition("journal")),
-        slices: vec![Slice::all()],
-        reverse: false,
-        statics: false,
-        after: None,
-        now_seconds: NOW_SECONDS,
         scan_limit: 100,
-        tombstone_limit: u64::MAX,
-        account: Default::default(),
+        ..Read::of(JOURNAL, Partitions::One(partition("journal")), vec![Slice::all()], NOW_SECONDS)
     };
     while let ReadEnd::Paused(position) = store.read(&read, &mut records).await.unwrap().end {
         read.after = Some(position);

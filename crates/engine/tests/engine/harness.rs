@@ -192,18 +192,7 @@ pub fn insert_if_absent(key: &str, row: &str, value: &str) -> ConditionalCommit 
 }
 
 pub fn read(table: TableId, partitions: Partitions, slices: Vec<Slice>) -> Read {
-    Read {
-        table,
-        partitions,
-        slices,
-        reverse: false,
-        statics: true,
-        after: None,
-        now_seconds: NOW_SECONDS,
-        scan_limit: u64::MAX,
-        tombstone_limit: u64::MAX,
-        account: Default::default(),
-    }
+    Read { statics: true, ..Read::of(table, partitions, slices, NOW_SECONDS) }
 }
 
 /// Collects (partition, row, value of column 1); stops after `limit` rows if there is one.

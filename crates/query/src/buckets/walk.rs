@@ -9,11 +9,13 @@ use model::key::PartitionKey;
 use model::row::RowView;
 use schema::{Table, TimeBuckets};
 use store::buckets::{bucket_at, clustering};
-use store::{Accounted, Flow, Partitions, Position, Read, ReadEnd, Sink, Slice, Store, TableId};
+use store::{Accounted, AheadMax, Flow, Partitions, Position, Read, ReadEnd, Sink, Slice, Store, TableId};
 
 /// Buckets that the first look at a record takes, and most that a later one does.
 const LOOK_MIN: usize = 4;
 const LOOK_MAX: usize = 256;
+/// Of a record on another shard: more than that many buckets ever take.
+const LOOK_BYTES_MAX: usize = 64 << 10;
 
 /// What reading the record needs of the request.
 pub struct Reading<'a, S: Store> {
@@ -120,8 +122,20 @@ impl Walk {
             account: reading.account.clone(),
         };
         let mut taker = Taker { found: Vec::new(), wanted };
+        // A record on another shard comes with no more buckets than are wanted.
+        let mut ahead = match reading.store.reads_ahead() {
+            true => {
+                let max = AheadMax { rows: wanted as u64, bytes: LOOK_BYTES_MAX };
+                reading.store.read_ahead(vec![read.clone()], max).await?.pop().flatten()
+            }
+            false => None,
+        };
         loop {
-            match reading.store.read(&read, &mut taker).await?.end {
+            let outcome = match ahead.take() {
+                Some(ahead) => ahead.play(&mut taker)?,
+                None => reading.store.read(&read, &mut taker).await?,
+            };
+            match outcome.end {
                 ReadEnd::Complete => {
                     self.complete = true;
                     break;

@@ -28,37 +28,7 @@ pub use value::{NullIn, UnsetIn, ValueFault};
 pub use write::WriteFault;
 
 use schema::SchemaError;
-
-/// What the caller must do next, whatever the facts are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Ask in another way: the statement or its values break a rule.
-    Invalid,
-    /// Ask for less at a time.
-    TooLarge,
-    /// Create it first, or look for the right name.
-    NotFound,
-    /// It is there already.
-    AlreadyExists,
-    /// A setting has a value that makes no sense.
-    Misconfigured,
-    /// The words themselves are wrong.
-    Syntax,
-    /// Bytes that only this server makes were changed on the way, such as a paging state.
-    Malformed,
-    /// A function failed on its arguments.
-    FunctionFailed,
-    /// Somebody else may, this role may not.
-    Unauthorized,
-    /// The same may succeed later.
-    Overloaded,
-    /// Nobody can read it: an operator must look.
-    Corrupt,
-    /// Nobody can tell whether it was done; look before asking again.
-    Unknown,
-    /// The server is not in a state to do this, and says why in its log.
-    Unavailable,
-}
+pub use schema::fault::Kind;
 
 /// One refusal. Each topic has a type of its own, so that a function says in its signature what can be wrong.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,26 +60,8 @@ impl Fault {
             Fault::Access(fault) => fault.kind(),
             Fault::Job(fault) => fault.kind(),
             Fault::Foreign(fault) => fault.kind(),
-            Fault::Schema(error) => schema_kind(error),
+            Fault::Schema(error) => error.kind(),
         }
-    }
-}
-
-fn schema_kind(error: &SchemaError) -> Kind {
-    match error {
-        SchemaError::KeyspaceExists(_)
-        | SchemaError::TableExists { .. }
-        | SchemaError::TypeExists { .. }
-        | SchemaError::PatternExists { .. } => Kind::AlreadyExists,
-        SchemaError::KeyspaceMissing(_)
-        | SchemaError::TableMissing { .. }
-        | SchemaError::TypeMissing { .. }
-        | SchemaError::PatternMissing { .. } => Kind::NotFound,
-        SchemaError::Invalid(_) => Kind::Invalid,
-        SchemaError::Config(_) => Kind::Misconfigured,
-        SchemaError::Syntax(_) => Kind::Syntax,
-        SchemaError::Unauthorized(_) => Kind::Unauthorized,
-        SchemaError::Damaged(_) => Kind::Corrupt,
     }
 }
 

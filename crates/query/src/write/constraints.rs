@@ -79,6 +79,11 @@ pub(super) fn check_mutation(
             judge(plan, stamp, column, &RowPosition::Static, row, &mut looks)?;
         }
     }
+    if plan.table.row_ttl.is_some() {
+        // A row that has expired must not come back with what is written to it now.
+        let positions = rows.into_keys().filter(|position| *position != RowPosition::Static);
+        looks.extend(positions.map(|position| look(position, None, stamp)));
+    }
     mutation.deferred.extend(looks);
     Ok(())
 }

@@ -221,21 +221,20 @@ async fn first_row<S: Store>(
     looked: &Looked,
     key: &PartitionKey,
 ) -> Result<Option<Shown>, QueryError> {
+    // Rows that do not count may be in front of it, more than should be looked at in one turn.
     let read = Read {
-        table: TableId(plan.table.id),
-        partitions: Partitions::One(key.clone()),
-        slices: vec![Slice::all()],
-        reverse: false,
-        statics: false,
-        after: None,
-        now_seconds: ctx.request.now_seconds,
-        scan_limit: u64::MAX,
-        tombstone_limit: u64::MAX,
+        scan_limit: ctx.limits.scan_entries,
         account: ctx.request.account(),
+        ..Read::of(
+            TableId(plan.table.id),
+            Partitions::One(key.clone()),
+            vec![Slice::all()],
+            ctx.request.now_seconds,
+        )
     };
     let columns = plan.table.living_columns();
     let mut first = FirstRow { now_seconds: read.now_seconds, regulars: looked.regulars, columns, row: None };
-    ctx.store.read(&read, &mut first).await?;
+    read.to_end(ctx.store, &mut first).await?;
     Ok(first.row)
 }
 

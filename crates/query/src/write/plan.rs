@@ -41,7 +41,7 @@ pub struct WritePlan {
     pub condition: Option<ConditionPlan>,
     /// What a reader who may not see clear values gets for masked columns, and which of them the statement asks about.
     pub masks: Masks,
-    /// Some column of the table has constraints.
+    /// Some column of the table has constraints, or its rows expire as a whole.
     pub checked: bool,
     /// INSERT JSON: the expressions above are markers for the columns of the document.
     pub json: Option<JsonSource>,

@@ -77,5 +77,6 @@ pub fn table(regulars: std::ops::Range<u32>, regular_type: DataType, with_static
         view: None,
         foreign: None,
         compact: None,
+        row_ttl: None,
     })
 }

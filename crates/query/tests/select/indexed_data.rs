@@ -116,6 +116,7 @@ pub fn table() -> Arc<Table> {
         view: None,
         foreign: None,
         compact: None,
+        row_ttl: None,
     })
 }
 

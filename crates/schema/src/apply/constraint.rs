@@ -1,23 +1,27 @@
 //! Constraints of columns: which a table may have, and ALTER TABLE … ALTER … CHECK.
 
 use crate::column::{Column, ColumnKind};
-use crate::error::SchemaError;
+use crate::fault::{ColumnFault, ConstraintFault, SchemaError};
+use crate::name::FullName;
 use crate::table::Table;
 use model::constraint::{Constraint, check_constraints};
 use model::types::DataType;
 
 /// What cannot be asked of this column.
-pub(super) fn check_column(place: &str, column: &Column) -> Result<(), SchemaError> {
+pub(super) fn check_column(table: &FullName, column: &Column) -> Result<(), SchemaError> {
     if column.checks.is_empty() {
         return Ok(());
     }
     let (name, data_type) = (&column.name, &column.data_type);
     if data_type.is_multi_cell() {
         let kind = if matches!(data_type, DataType::Udt(_)) { "user-defined types" } else { "collections" };
-        return Err(SchemaError::Invalid(format!(
-            "Constraint cannot be defined on the column {name} of type {data_type} for the table {place}. When using \
-             {kind}, constraints can be used only of frozen {kind}."
-        )));
+        return Err(ConstraintFault::NotFrozen {
+            column: name.to_string(),
+            data_type: data_type.clone(),
+            table: table.clone(),
+            kind,
+        }
+        .into());
     }
     let key = match column.kind {
         ColumnKind::PartitionKey => Some("partition"),
@@ -25,25 +29,24 @@ pub(super) fn check_column(place: &str, column: &Column) -> Result<(), SchemaErr
         ColumnKind::Static | ColumnKind::Regular => None,
     };
     if let Some(key) = key.filter(|_| column.checks.contains(&Constraint::NotNull)) {
-        return Err(SchemaError::Invalid(format!(
-            "NOT_NULL constraint can not be specified on a {key} key column '{name}'"
-        )));
+        return Err(ConstraintFault::NotNullOfKey { key, column: name.to_string() }.into());
     }
     if *data_type == DataType::Counter {
-        let text = match column.checks.first() {
+        let column_name = name.to_string();
+        return Err(match column.checks.first() {
             Some(Constraint::Value { term, .. }) => {
-                format!("Cannot parse constraint value from {term} for column '{name}'")
+                ConstraintFault::CounterValue { term: term.clone(), column: column_name }
             }
-            _ => format!("Constraints are not supported on the counter column '{name}'"),
-        };
-        return Err(SchemaError::Invalid(text));
+            _ => ConstraintFault::Counter { column: column_name },
+        }
+        .into());
     }
-    check_constraints(name, data_type, &column.checks).map_err(|fault| SchemaError::Invalid(fault.0))
+    check_constraints(name, data_type, &column.checks).map_err(|fault| ConstraintFault::Unfit(fault).into())
 }
 
 /// The same for all columns of a new table.
 pub(super) fn check_table(table: &Table) -> Result<(), SchemaError> {
-    let place = format!("{}.{}", table.keyspace, table.name);
+    let place = table.full_name();
     table.columns().try_for_each(|column| check_column(&place, column))
 }
 
@@ -53,11 +56,11 @@ pub(super) fn set(
     name: &str,
     checks: &[Constraint],
 ) -> Result<(), SchemaError> {
-    let place = format!("{}.{}", table.keyspace, table.name);
+    let place = table.full_name();
     let Some(column) = table.columns_mut().find(|column| *column.name == *name) else {
         return match if_exists {
             true => Ok(()),
-            false => Err(SchemaError::Invalid(format!("Column '{name}' doesn't exist"))),
+            false => Err(ColumnFault::Missing { column: name.to_string() }.into()),
         };
     };
     column.checks = checks.to_vec();

@@ -3,8 +3,9 @@
 use super::{changed, unchanged, with_table};
 use crate::catalogue::Catalogue;
 use crate::change::{Applied, EffectKind, TableAlteration, TargetKind};
-use crate::error::SchemaError;
+use crate::fault::{ForeignFault, SchemaError};
 use crate::foreign::{Foreign, ForeignStore, NewForeign};
+use crate::name::FullName;
 use crate::table::Table;
 use std::sync::Arc;
 
@@ -94,7 +95,7 @@ pub(super) fn take_stores(
     };
     let (giver, taker) = (find(from)?, find(to)?);
     let (Some(given), Some(taken)) = (&giver.foreign, &taker.foreign) else {
-        return Err(SchemaError::invalid("both tables have stores"));
+        return Err(ForeignFault::NoStores.into());
     };
     let (mut rest, mut more) = (Foreign::clone(given), Foreign::clone(taken));
     let (moved, kept): (Vec<_>, Vec<_>) =
@@ -119,7 +120,7 @@ pub(super) fn take_stores(
 pub(super) fn check_name(place: &str, name: &str) -> Result<(), SchemaError> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     if name.is_empty() || name.len() > NAME_CHARACTERS_MAX || !name.bytes().all(plain) {
-        return Err(SchemaError::Config(format!("{place}.{name}: no name for a table")));
+        return Err(ForeignFault::NotAName { table: FullName::new(place, name) }.into());
     }
     Ok(())
 }
@@ -136,10 +137,6 @@ pub(super) fn refuse_alteration(table: &Table, alteration: &TableAlteration) -> 
 pub(super) fn refuse(table: &Table) -> Result<(), SchemaError> {
     match &table.foreign {
         None => Ok(()),
-        Some(_) => Err(SchemaError::Invalid(format!(
-            "Table {}.{} belongs to the DynamoDB API: CQL can read it, but changing it would bypass its indexes, its stream \
-             and its limits. Use the DynamoDB API (UpdateTable, DeleteTable)",
-            table.keyspace, table.name
-        ))),
+        Some(_) => Err(ForeignFault::OfDynamo { table: table.full_name() }.into()),
     }
 }

@@ -3,19 +3,16 @@
 use super::{changed, unchanged};
 use crate::catalogue::Catalogue;
 use crate::change::{Applied, DropFunction, EffectKind, NewAggregate, NewFunction, TargetKind};
-use crate::error::SchemaError;
+use crate::fault::{RoutineFault, SchemaError, SystemFault};
 use crate::function::{UserAggregate, UserFunction};
 use crate::keyspace::{Keyspace, is_local_system_name, is_replicated_system_name};
+use crate::name::{FullName, Signature};
 use std::sync::Arc;
-
-fn refuse<T>(text: String) -> Result<T, SchemaError> {
-    Err(SchemaError::Invalid(text))
-}
 
 /// Functions of the server's own keyspaces are nobody's to change.
 fn guard(keyspace: &str) -> Result<(), SchemaError> {
     if is_local_system_name(keyspace) || is_replicated_system_name(keyspace) {
-        return refuse(format!("System keyspace '{keyspace}' is not user-modifiable"));
+        return Err(SystemFault::Keyspace { keyspace: keyspace.to_string() }.into());
     }
     Ok(())
 }
@@ -39,21 +36,22 @@ pub(super) fn create(catalogue: &Catalogue, new: &NewFunction) -> Result<Applied
     let name = &*function.name;
     guard(place)?;
     if new.or_replace && new.if_not_exists {
-        return refuse("Cannot use both 'OR REPLACE' and 'IF NOT EXISTS' directives".into());
+        return Err(RoutineFault::ReplaceAndIfNotExists.into());
     }
     let names: Vec<&str> = function.arguments.iter().map(|(name, _)| name.as_str()).collect();
     if (1..names.len()).any(|at| names[..at].contains(&names[at])) {
-        return refuse(format!(
-            "Duplicate argument names for given function {name} with argument names [{}]",
-            names.join(", ")
-        ));
+        return Err(RoutineFault::DuplicateArguments {
+            function: name.to_string(),
+            arguments: names.iter().map(|name| name.to_string()).collect(),
+        }
+        .into());
     }
     let Some(before) = catalogue.keyspace(place) else {
-        return refuse(format!("Keyspace '{place}' doesn't exist"));
+        return Err(SchemaError::KeyspaceMissing(place.to_string()));
     };
     let types = function.argument_types();
     if before.aggregate(name, &types).is_some() {
-        return refuse(format!("Function '{name}' cannot replace an aggregate"));
+        return Err(RoutineFault::ReplacesAggregate { function: name.to_string() }.into());
     }
     let existing = before.function(name, &types);
     if let Some(existing) = existing {
@@ -61,19 +59,20 @@ pub(super) fn create(catalogue: &Catalogue, new: &NewFunction) -> Result<Applied
             return Ok(unchanged(catalogue));
         }
         if !new.or_replace {
-            return refuse(format!("Function '{name}' already exists"));
+            return Err(RoutineFault::FunctionExists { function: name.to_string() }.into());
         }
         if existing.called_on_null != function.called_on_null {
             // Cassandra names what is asked for, not what would be right.
             let directive = if function.called_on_null { "CALLED" } else { "RETURNS NULL" };
-            return refuse(format!("Function '{name}' must have {directive} ON NULL INPUT directive"));
+            return Err(RoutineFault::NullInputDiffers { function: name.to_string(), directive }.into());
         }
         if existing.returns != function.returns {
-            return refuse(format!(
-                "Cannot replace function '{name}', the new return type {} is not compatible with the return type {} of \
-                 existing function",
-                function.returns, existing.returns
-            ));
+            return Err(RoutineFault::ReturnsDiffer {
+                function: name.to_string(),
+                returns: function.returns.to_string(),
+                before: existing.returns.to_string(),
+            }
+            .into());
         }
         if **existing == *function {
             return Ok(unchanged(catalogue));
@@ -93,15 +92,15 @@ pub(super) fn create_aggregate(catalogue: &Catalogue, new: &NewAggregate) -> Res
     let name = &*aggregate.name;
     guard(place)?;
     if new.or_replace && new.if_not_exists {
-        return refuse("Cannot use both 'OR REPLACE' and 'IF NOT EXISTS' directives".into());
+        return Err(RoutineFault::ReplaceAndIfNotExists.into());
     }
     let Some(before) = catalogue.keyspace(place) else {
-        return Err(SchemaError::Config(format!("Keyspace {place} doesn't exist")));
+        return Err(RoutineFault::AggregateKeyspaceMissing { keyspace: place.to_string() }.into());
     };
     let aggregate = &checked(before, aggregate)?;
     let types: Vec<&str> = aggregate.arguments.iter().map(String::as_str).collect();
     if before.function(name, &types).is_some() {
-        return refuse(format!("Aggregate '{name}' cannot replace a function"));
+        return Err(RoutineFault::ReplacesFunction { aggregate: name.to_string() }.into());
     }
     let existing = before.aggregate(name, &types);
     if let Some(existing) = existing {
@@ -109,14 +108,15 @@ pub(super) fn create_aggregate(catalogue: &Catalogue, new: &NewAggregate) -> Res
             return Ok(unchanged(catalogue));
         }
         if !new.or_replace {
-            return refuse(format!("Aggregate '{name}' already exists"));
+            return Err(RoutineFault::AggregateExists { aggregate: name.to_string() }.into());
         }
         if existing.returns != aggregate.returns {
-            return refuse(format!(
-                "Cannot replace aggregate '{name}', the new return type {} isn't compatible with the return type {} of \
-                 existing function",
-                aggregate.returns, existing.returns
-            ));
+            return Err(RoutineFault::AggregateReturnsDiffer {
+                aggregate: name.to_string(),
+                returns: aggregate.returns.to_string(),
+                before: existing.returns.to_string(),
+            }
+            .into());
         }
         if **existing == *aggregate {
             return Ok(unchanged(catalogue));
@@ -134,31 +134,31 @@ pub(super) fn create_aggregate(catalogue: &Catalogue, new: &NewAggregate) -> Res
 /// The aggregate with the type that it gives, when its functions are there and fit.
 fn checked(keyspace: &Keyspace, aggregate: &UserAggregate) -> Result<UserAggregate, SchemaError> {
     let place = &keyspace.name;
-    let signature = |name: &str, types: &[&str]| format!("{place}.{name}({})", types.join(", "));
+    let signature = |name: &str, types: &[&str]| Signature {
+        name: FullName::new(place, name),
+        arguments: Some(types.iter().map(|of| of.to_string()).collect()),
+    };
     let (state, types) = (aggregate.state_function.as_str(), aggregate.state_arguments());
     let Some(state_function) = keyspace.function(state, &types) else {
-        return refuse(format!("State function {} doesn't exist", signature(state, &types)));
+        return Err(RoutineFault::StateFunctionMissing { function: signature(state, &types) }.into());
     };
     if state_function.returns != aggregate.state_type {
-        return refuse(format!(
-            "State function {} return type must be the same as the first argument type - check STYPE, argument and return types",
-            signature(state, &types)
-        ));
+        return Err(RoutineFault::StateFunctionReturns { function: signature(state, &types) }.into());
     }
     let mut returns = aggregate.state_type.clone();
     if let Some(last) = aggregate.final_function.as_deref() {
         let types = [aggregate.state_type.as_str()];
         let Some(function) = keyspace.function(last, &types) else {
-            return refuse(format!("Final function {} doesn't exist", signature(last, &types)));
+            return Err(RoutineFault::FinalFunctionMissing { function: signature(last, &types) }.into());
         };
         returns.clone_from(&function.returns);
     }
     if aggregate.initial.is_none() && !state_function.called_on_null {
-        return refuse(format!(
-            "Cannot create aggregate '{}' without INITCOND because state function {place}.{state} does not accept 'null' \
-             arguments",
-            aggregate.name
-        ));
+        return Err(RoutineFault::FirstStateMissing {
+            aggregate: aggregate.name.to_string(),
+            function: FullName::new(place, state),
+        }
+        .into());
     }
     Ok(UserAggregate { returns, ..aggregate.clone() })
 }
@@ -166,24 +166,19 @@ fn checked(keyspace: &Keyspace, aggregate: &UserAggregate) -> Result<UserAggrega
 pub(super) fn drop(catalogue: &Catalogue, dropped: &DropFunction) -> Result<Applied, SchemaError> {
     let (place, name) = (dropped.keyspace.as_str(), dropped.name.as_str());
     guard(place)?;
-    let (title, word) =
-        if dropped.is_aggregate { ("Aggregate", "AGGREGATE") } else { ("Function", "FUNCTION") };
-    let written = match &dropped.arguments {
-        Some(types) => format!("{place}.{name}({})", types.join(", ")),
-        None => format!("{place}.{name}"),
-    };
+    let written = || Signature { name: FullName::new(place, name), arguments: dropped.arguments.clone() };
     let missing = || match dropped.if_exists {
         true => Ok(unchanged(catalogue)),
-        false => refuse(format!("{title} '{written}' doesn't exist")),
+        false => Err(RoutineFault::Missing { is_aggregate: dropped.is_aggregate, routine: written() }.into()),
     };
     let Some(before) = catalogue.keyspace(place) else { return missing() };
     let namesakes = before.functions_named(name).count() + before.aggregates_named(name).count();
     if dropped.arguments.is_none() && namesakes > 1 {
-        return refuse(format!(
-            "'DROP {word} {name}' matches multiple function definitions; specify the argument types by issuing a statement \
-             like 'DROP {word} {name} (type, type, ...)'. You can use cqlsh 'DESCRIBE {word} {name}' command to find all \
-             overloads"
-        ));
+        return Err(RoutineFault::Ambiguous {
+            is_aggregate: dropped.is_aggregate,
+            function: name.to_string(),
+        }
+        .into());
     }
     let wanted = |types: &[&str]| dropped.arguments.as_ref().is_none_or(|wanted| wanted == types);
     let mut keyspace = Keyspace::clone(before);
@@ -201,10 +196,7 @@ pub(super) fn drop(catalogue: &Catalogue, dropped: &DropFunction) -> Result<Appl
         let users = before.aggregates.iter().filter(|aggregate| aggregate.calls(name, &types));
         let users: Vec<String> = users.map(|aggregate| format!("{place}.{}", aggregate.name)).collect();
         if !users.is_empty() {
-            return refuse(format!(
-                "Function '{written}' is still referenced by aggregates {}",
-                users.join(", ")
-            ));
+            return Err(RoutineFault::Referenced { function: written(), aggregates: users }.into());
         }
         keyspace.functions.retain(|other| !Arc::ptr_eq(other, found));
         types.into_iter().map(String::from).collect()

@@ -3,7 +3,7 @@
 use super::{changed, foreign, guard, is_word, unchanged};
 use crate::catalogue::Catalogue;
 use crate::change::{Applied, EffectKind, Setting, TargetKind};
-use crate::error::SchemaError;
+use crate::fault::{KeyspaceFault, NoEffect, ReplicationFault, Resource, SchemaError, SystemFault, Warning};
 use crate::keyspace::{Keyspace, is_local_system_name};
 use crate::options::{patterns, review, tenant::normalise};
 use crate::properties::Properties;
@@ -30,10 +30,10 @@ pub(super) fn create(
     setting: &Setting,
 ) -> Result<Applied, SchemaError> {
     if is_local_system_name(name) {
-        return Err(SchemaError::Invalid(format!("System keyspace '{name}' is not user-modifiable")));
+        return Err(SystemFault::Keyspace { keyspace: name.to_string() }.into());
     }
     check_properties(properties)?;
-    let missing = || SchemaError::invalid("Missing mandatory option 'replication'");
+    let missing = || KeyspaceFault::ReplicationMissing;
     let asked = properties.map("replication")?.ok_or_else(missing)?;
     check_name(name)?;
     if catalogue.keyspace(name).is_some() {
@@ -43,7 +43,7 @@ pub(super) fn create(
         };
     }
     if asked.is_empty() {
-        return Err(missing());
+        return Err(missing().into());
     }
     let (replication, mut warnings) = replication::normalise(name, asked, None, &setting.data_center)?;
     warnings.extend(tablets_warning(properties));
@@ -61,7 +61,7 @@ pub(super) fn alter(
     setting: &Setting,
 ) -> Result<Applied, SchemaError> {
     if is_local_system_name(name) {
-        return Err(SchemaError::Unauthorized(format!("{name} keyspace is not user-modifiable.")));
+        return Err(SystemFault::Unmodifiable { keyspace: name.to_string() }.into());
     }
     check_properties(properties)?;
     let Some(before) = catalogue.keyspace(name) else {
@@ -86,7 +86,7 @@ pub(super) fn alter(
 }
 
 pub(super) fn drop(catalogue: &Catalogue, name: &str, if_exists: bool) -> Result<Applied, SchemaError> {
-    guard(name, "DROP", || format!("keyspace {name}"))?;
+    guard(name, "DROP", || Resource::Keyspace)?;
     if let Some(keyspace) = catalogue.keyspace(name) {
         keyspace.tables.values().try_for_each(|table| foreign::refuse(table))?;
     }
@@ -105,18 +105,17 @@ fn check_properties(properties: &Properties) -> Result<(), SchemaError> {
     properties.map("tablets")?;
     match properties.map("replication")? {
         Some(map) if !map.is_empty() && !map.contains_key("class") => {
-            Err(SchemaError::config("Missing replication strategy class"))
+            Err(ReplicationFault::ClassMissing.into())
         }
         _ => Ok(()),
     }
 }
 
 /// What to tell about ScyllaDB's tablets, unless they are not wanted: then all is as asked.
-fn tablets_warning(properties: &Properties) -> Option<String> {
+fn tablets_warning(properties: &Properties) -> Option<Warning> {
     let tablets = properties.map("tablets").ok().flatten()?;
     let unwanted = tablets.get("enabled").is_some_and(|value| value.eq_ignore_ascii_case("false"));
-    let text = "The option tablets has no effect: there are no tablets here; shards divide the token range";
-    (!unwanted).then(|| text.to_string())
+    (!unwanted).then_some(Warning::NoEffect(NoEffect::Tablets))
 }
 
 fn set_plain(keyspace: &mut Keyspace, properties: &Properties) -> Result<(), SchemaError> {
@@ -145,17 +144,15 @@ fn set_plain(keyspace: &mut Keyspace, properties: &Properties) -> Result<(), Sch
 
 fn check_name(name: &str) -> Result<(), SchemaError> {
     if !is_word(name) {
-        return Err(SchemaError::Invalid(format!(
-            "Keyspace name must not be empty and must contain alphanumeric or underscore characters only (got \
-             \"{name}\")"
-        )));
+        return Err(KeyspaceFault::NotAWord { keyspace: name.to_string() }.into());
     }
     if name.len() > NAME_CHARACTERS_MAX {
-        return Err(SchemaError::Invalid(format!(
-            "Keyspace name must not be more than {NAME_CHARACTERS_MAX} characters long (got {} characters for \
-             \"{name}\")",
-            name.len()
-        )));
+        return Err(KeyspaceFault::NameTooLong {
+            characters_max: NAME_CHARACTERS_MAX,
+            characters: name.len(),
+            keyspace: name.to_string(),
+        }
+        .into());
     }
     Ok(())
 }

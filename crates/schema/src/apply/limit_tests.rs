@@ -3,6 +3,8 @@
 use super::tests::{add, alter, create_keyspace, create_table, run, setting};
 use super::*;
 use crate::change::{NewColumn, TableAlteration, TypeAlteration};
+use crate::fault::{ColumnFault, TableFault, TypeFault};
+use crate::name::FullName;
 use model::types::{DataType, TYPE_DEPTH_MAX, TypeSizeError};
 
 fn create_type(name: &str, fields: Vec<(String, DataType)>) -> Change {
@@ -18,20 +20,20 @@ fn named(catalogue: &Catalogue, name: &str) -> DataType {
     DataType::Udt(catalogue.keyspace("k").unwrap().types[name].clone()).freeze()
 }
 
-/// Stops at the first refusal; the catalogue before it and its words.
-fn until_refused(changes: impl Fn(&Catalogue, usize) -> Change) -> (Catalogue, usize, String) {
+/// Stops at the first refusal; the catalogue before it, and why.
+fn until_refused(changes: impl Fn(&Catalogue, usize) -> Change) -> (Catalogue, usize, SchemaError) {
     let mut catalogue = run(&[create_keyspace("k")]);
     for at in 0.. {
         match catalogue.apply(&changes(&catalogue, at), &setting(1)) {
             Ok(applied) => catalogue = applied.catalogue,
-            Err(error) => return (catalogue, at, error.to_string()),
+            Err(error) => return (catalogue, at, error),
         }
     }
     unreachable!()
 }
 
 /// With a chain of types as long as it may be, each named by its number: `t0` is the innermost.
-fn chain() -> (Catalogue, usize, String) {
+fn chain() -> (Catalogue, usize, SchemaError) {
     until_refused(|catalogue, at| match at {
         0 => create_type("t0", vec![("f".into(), DataType::Int)]),
         _ => create_type(&format!("t{at}"), vec![("f".into(), named(catalogue, &format!("t{}", at - 1)))]),
@@ -46,26 +48,30 @@ fn on_small_stack(test: impl FnOnce() + Send + 'static) {
 #[test]
 fn nested_types_have_a_depth() {
     on_small_stack(|| {
-        let (catalogue, at, message) = chain();
+        let type_too_deep = |name: &str| {
+            let name = FullName::new("k", name);
+            SchemaError::from(TypeFault::TooLarge { name, error: TypeSizeError::TooDeep })
+        };
+        let column_too_deep =
+            || ColumnFault::TypeTooLarge { column: "v".into(), error: TypeSizeError::TooDeep }.into();
+        let (catalogue, at, error) = chain();
         assert_eq!(at, TYPE_DEPTH_MAX - 1);
-        assert!(message.contains("Type k.t63 is nested more than 64 levels deep"), "{message}");
+        assert_eq!(error, type_too_deep("t63"));
         // Nor may the innermost grow below those that hold it, nor a column come on top.
         let deeper = add_field("t0", "g", DataType::list(DataType::list(DataType::Int)).freeze());
-        let message = catalogue.apply(&deeper, &setting(1)).unwrap_err().to_string();
-        assert!(message.contains("is nested more than 64 levels deep"), "{message}");
+        let error = catalogue.apply(&deeper, &setting(1)).unwrap_err();
+        assert!(matches!(error, SchemaError::Type(TypeFault::TooLarge { .. })), "{error:?}");
         let column = DataType::list(DataType::list(named(&catalogue, "t62"))).freeze();
         let table = create_table("t", vec![NewColumn::regular("v", column.clone())]);
-        let message = catalogue.apply(&table, &setting(1)).unwrap_err().to_string();
-        assert!(message.contains("The type of column v is nested more than 64 levels deep"), "{message}");
+        assert_eq!(catalogue.apply(&table, &setting(1)), Err(column_too_deep()));
         let plain = catalogue.apply(&create_table("t", vec![]), &setting(1)).unwrap().catalogue;
-        let message = plain.apply(&alter("t", add("v", column)), &setting(1)).unwrap_err().to_string();
-        assert!(message.contains("The type of column v is nested more than 64 levels deep"), "{message}");
+        assert_eq!(plain.apply(&alter("t", add("v", column)), &setting(1)), Err(column_too_deep()));
     });
 }
 
 #[test]
 fn types_that_double_have_a_size() {
-    let (_, at, message) = until_refused(|catalogue, at| {
+    let (_, at, error) = until_refused(|catalogue, at| {
         let before = match at {
             0 => DataType::Int,
             _ => named(catalogue, &format!("t{}", at - 1)),
@@ -73,7 +79,8 @@ fn types_that_double_have_a_size() {
         create_type(&format!("t{at}"), vec![("a".into(), before.clone()), ("b".into(), before)])
     });
     assert_eq!(at, 12, "2^13 - 2 parts are allowed, twice as many are not");
-    assert!(message.contains("Type k.t12 has more than 10000 parts"), "{message}");
+    let name = FullName::new("k", "t12");
+    assert_eq!(error, TypeFault::TooLarge { name, error: TypeSizeError::TooLarge }.into());
 }
 
 /// What holds the altered type is made anew once, and every use of it is the new one.
@@ -175,17 +182,13 @@ fn tables_have_a_number_of_columns() {
         (0..count).map(|n| NewColumn::regular(&format!("c{n}"), DataType::Int)).collect()
     };
     let start = run(&[create_keyspace("k")]);
-    let message = start.apply(&create_table("t", columns(60_000)), &setting(1)).unwrap_err().to_string();
-    assert!(
-        message.starts_with(
-            "Guardrail columns_per_table violated: Tables cannot have more than 5000 columns, but 60002"
-        ),
-        "{message}"
-    );
+    let too_many = |columns| {
+        Err(SchemaError::from(TableFault::TooManyColumns { most: 5_000, columns, table: "t".into() }))
+    };
+    assert_eq!(start.apply(&create_table("t", columns(60_000)), &setting(1)), too_many(60_002));
     let wide = start.apply(&create_table("t", columns(4998)), &setting(1)).unwrap().catalogue;
     wide.check().unwrap();
-    let message = wide.apply(&alter("t", add("x", DataType::Int)), &setting(1)).unwrap_err().to_string();
-    assert!(message.contains("5001 provided for table t"), "{message}");
+    assert_eq!(wide.apply(&alter("t", add("x", DataType::Int)), &setting(1)), too_many(5_001));
     let names = (0..4998).map(|n| format!("c{n}")).collect();
     let drop = TableAlteration::Drop { if_exists: false, columns: names, timestamp: None };
     let narrow = wide.apply(&alter("t", drop), &setting(1)).unwrap().catalogue;

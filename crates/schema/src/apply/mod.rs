@@ -10,6 +10,7 @@ mod keyspace;
 mod limit_tests;
 mod note;
 mod pattern;
+mod row_ttl;
 mod table_alter;
 mod table_create;
 mod table_like;
@@ -20,7 +21,7 @@ mod view;
 
 use crate::catalogue::Catalogue;
 use crate::change::{Applied, Change, Effect, EffectKind, Setting, TargetKind};
-use crate::error::SchemaError;
+use crate::fault::{Resource, SchemaError, SystemFault};
 use crate::keyspace::{Keyspace, is_local_system_name, is_replicated_system_name};
 use crate::table::Table;
 use std::sync::Arc;
@@ -101,13 +102,15 @@ fn changed(next: Catalogue, kind: EffectKind, target: TargetKind, keyspace: &str
     Applied { catalogue: next.versioned(), effect: Some(effect), warnings: Vec::new() }
 }
 
-/// Refuses to touch what belongs to the server. `resource` is how Cassandra would name the object.
-fn guard(keyspace: &str, verb: &str, resource: impl FnOnce() -> String) -> Result<(), SchemaError> {
+/// Refuses to touch what belongs to the server. `resource` is what the statement is about.
+fn guard(keyspace: &str, verb: &'static str, resource: impl FnOnce() -> Resource) -> Result<(), SchemaError> {
     if is_local_system_name(keyspace) {
-        return Err(SchemaError::Unauthorized(format!("{keyspace} keyspace is not user-modifiable.")));
+        return Err(SystemFault::Unmodifiable { keyspace: keyspace.to_string() }.into());
     }
     if is_replicated_system_name(keyspace) {
-        return Err(SchemaError::Unauthorized(format!("Cannot {verb} <{}>", resource())));
+        return Err(
+            SystemFault::Resource { verb, keyspace: keyspace.to_string(), resource: resource() }.into()
+        );
     }
     Ok(())
 }

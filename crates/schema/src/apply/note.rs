@@ -1,22 +1,21 @@
 //! COMMENT ON and SECURITY LABEL ON.
 
-use super::{changed, guard};
+use super::{changed, existing_keyspace, guard};
 use crate::catalogue::Catalogue;
 use crate::change::{Applied, EffectKind, NewNote, TargetKind};
-use crate::error::SchemaError;
+use crate::fault::{NoteFault, Resource, SchemaError, Warning};
 use crate::keyspace::Keyspace;
+use crate::name::FullName;
 use crate::note::{NoteKind, NoteTarget};
 use crate::table::Table;
 use std::sync::Arc;
 
 pub(super) fn set(catalogue: &Catalogue, note: &NewNote) -> Result<Applied, SchemaError> {
     let place = note.keyspace.as_str();
-    guard(place, "ALTER", || format!("keyspace {place}"))?;
-    let missing = |what: &str, name: &str| SchemaError::Invalid(format!("{what} '{name}' doesn't exist"));
-    let before = catalogue.keyspace(place).ok_or_else(|| missing("Keyspace", place))?;
+    guard(place, "ALTER", || Resource::Keyspace)?;
+    let before = existing_keyspace(catalogue, place)?;
     if note.text.as_deref() == Some("") {
-        let what = if note.kind == NoteKind::Comment { "comment" } else { "security label" };
-        return Err(SchemaError::Invalid(format!("Cannot set {what} to empty string")));
+        return Err(NoteFault::Empty { kind: note.kind }.into());
     }
     check_target(before, &note.target)?;
     let mut keyspace = Keyspace::clone(before);
@@ -37,9 +36,7 @@ pub(super) fn set(catalogue: &Catalogue, note: &NewNote) -> Result<Applied, Sche
     };
     let mut applied = changed(catalogue.with_keyspace(keyspace), EffectKind::Updated, kind, place, name);
     if let Some(provider) = &note.provider {
-        applied.warnings.push(format!(
-            "Provider functionality not implemented. Provider '{provider}' will not be loaded or invoked."
-        ));
+        applied.warnings.push(Warning::ProviderNotLoaded { provider: provider.clone() });
     }
     Ok(applied)
 }
@@ -51,17 +48,21 @@ fn check_target(keyspace: &Keyspace, target: &NoteTarget) -> Result<(), SchemaEr
     let place = &keyspace.name;
     let has_table = |name: &str| keyspace.table(name).is_some();
     let has_type = |name: &str| keyspace.types.contains_key(name);
-    Err(SchemaError::Invalid(match target {
-        NoteTarget::Keyspace => format!("Keyspace '{place}' doesn't exist"),
+    let full_name = |name: &str| FullName::new(place, name);
+    let (keyspace, text) = (place.to_string(), str::to_string);
+    Err(match target {
+        NoteTarget::Keyspace => SchemaError::KeyspaceMissing(keyspace),
         NoteTarget::Column(table, column) if has_table(table) => {
-            format!("Column '{column}' doesn't exist in table '{place}.{table}'")
+            NoteFault::ColumnMissing { column: text(column), table: full_name(table) }.into()
         }
         NoteTarget::Field(name, field) if has_type(name) => {
-            format!("Field '{field}' doesn't exist in type '{place}.{name}'")
+            NoteFault::FieldMissing { field: text(field), name: full_name(name) }.into()
         }
         NoteTarget::Table(name) | NoteTarget::Column(name, _) => {
-            format!("Table '{place}.{name}' doesn't exist")
+            SchemaError::TableMissing { keyspace, table: text(name) }
         }
-        NoteTarget::Type(name) | NoteTarget::Field(name, _) => format!("Type '{place}.{name}' doesn't exist"),
-    }))
+        NoteTarget::Type(name) | NoteTarget::Field(name, _) => {
+            SchemaError::TypeMissing { keyspace, name: text(name) }
+        }
+    })
 }

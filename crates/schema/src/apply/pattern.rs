@@ -3,7 +3,7 @@
 use super::{changed, existing_keyspace, guard, unchanged};
 use crate::catalogue::Catalogue;
 use crate::change::{Applied, EffectKind, NewPattern, TargetKind};
-use crate::error::SchemaError;
+use crate::fault::{Resource, SchemaError};
 use crate::keyspace::Keyspace;
 use crate::pattern::AccessPattern;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 pub(super) fn create(catalogue: &Catalogue, new: &NewPattern) -> Result<Applied, SchemaError> {
     let NewPattern { keyspace: place, name, .. } = new;
-    guard(place, "CREATE", || format!("keyspace {place}"))?;
+    guard(place, "CREATE", || Resource::Keyspace)?;
     let before = existing_keyspace(catalogue, place)?;
     if before.patterns.contains_key(name.as_str()) {
         return match new.if_not_exists {
@@ -38,7 +38,7 @@ pub(super) fn alter(
     if_exists: bool,
     (statement, settings): (Option<&String>, &BTreeMap<String, String>),
 ) -> Result<Applied, SchemaError> {
-    guard(place, "ALTER", || format!("keyspace {place}"))?;
+    guard(place, "ALTER", || Resource::Keyspace)?;
     let found = catalogue.keyspace(place).and_then(|k| k.patterns.get(name).map(|pattern| (k, pattern)));
     let Some((before, pattern)) = found else {
         return match if_exists {
@@ -67,7 +67,7 @@ pub(super) fn drop(
     name: &str,
     if_exists: bool,
 ) -> Result<Applied, SchemaError> {
-    guard(place, "DROP", || format!("keyspace {place}"))?;
+    guard(place, "DROP", || Resource::Keyspace)?;
     let Some(before) = catalogue.keyspace(place).filter(|k| k.patterns.contains_key(name)) else {
         return match if_exists {
             true => Ok(unchanged(catalogue)),

@@ -3,17 +3,19 @@
 use super::compatible::{expand_udts, is_readable_as};
 use super::index::check_unindexed;
 use super::table_create::{
-    UNSUPPORTED_UDT, check_column_count, check_counter_ttl, is_unsupported_udt, push_column, sort_columns,
+    check_column_count, check_counter_ttl, is_unsupported_udt, push_column, sort_columns,
     statics_need_clustering,
 };
 use super::types::check_type_size;
-use super::{changed, constraint, foreign, guard, unchanged, view};
+use super::{changed, constraint, foreign, guard, row_ttl, unchanged, view};
 use crate::bucketing;
 use crate::catalogue::Catalogue;
 use crate::change::{Applied, EffectKind, NewColumn, Setting, TableAlteration, TargetKind};
 use crate::column::{ColumnKind, DroppedColumn};
 use crate::compact::Compact;
-use crate::error::SchemaError;
+use crate::fault::{
+    BucketingFault, ColumnFault, CompactFault, IndexFault, Resource, SchemaError, TableFault, ViewFault,
+};
 use crate::keyspace::Keyspace;
 use crate::options::elsewhere;
 use crate::properties::Properties;
@@ -31,7 +33,7 @@ pub(super) fn alter(
     alteration: &TableAlteration,
     setting: &Setting,
 ) -> Result<Applied, SchemaError> {
-    guard(place, "ALTER", || format!("table {place}.{name}"))?;
+    guard(place, "ALTER", || Resource::Table(name.to_string()))?;
     let Some((keyspace, before)) = find(catalogue, place, name) else {
         return match if_exists {
             true => Ok(unchanged(catalogue)),
@@ -39,9 +41,7 @@ pub(super) fn alter(
         };
     };
     if before.view.is_some() {
-        return Err(SchemaError::invalid(
-            "Cannot use ALTER TABLE on a materialized view; use ALTER MATERIALIZED VIEW instead",
-        ));
+        return Err(ViewFault::AlteredAsTable.into());
     }
     foreign::refuse_alteration(before, alteration)?;
     let mut table = Table::clone(before);
@@ -49,14 +49,16 @@ pub(super) fn alter(
     match alteration {
         TableAlteration::Add { if_not_exists, columns } => {
             add(&mut table, *if_not_exists, columns)?;
+            row_ttl::adopt(&mut table, columns)?;
             constraint::check_table(&table)?;
         }
         TableAlteration::Drop { if_exists, columns, timestamp } => {
             drop_columns(&mut table, *if_exists, columns, timestamp.unwrap_or(setting.now_micros))?
         }
         TableAlteration::Rename { renames } => rename(&mut table, renames)?,
+        TableAlteration::RowTtl(column) => row_ttl::set(&mut table, column.as_deref())?,
         TableAlteration::DropCompactStorage if before.compact.is_none() => {
-            return Err(SchemaError::invalid("Cannot DROP COMPACT STORAGE on table without COMPACT STORAGE"));
+            return Err(CompactFault::NotCompact.into());
         }
         // What was hidden is seen from now on; nothing that is stored changes.
         TableAlteration::DropCompactStorage => table.compact = None,
@@ -66,7 +68,7 @@ pub(super) fn alter(
         }
         TableAlteration::With(properties) => {
             if properties.has("id") {
-                return Err(SchemaError::config("Cannot alter table id."));
+                return Err(TableFault::IdAltered.into());
             }
             table.options = table.options.with(properties)?;
             match properties.has("bucketing") {
@@ -85,6 +87,7 @@ pub(super) fn alter(
         _ => (Vec::new(), false),
     };
     bucketing::check_under_way(&table)?;
+    row_ttl::check_altered(keyspace, &table)?;
     if table == *before && !foreign_words {
         return Ok(unchanged(catalogue));
     }
@@ -107,11 +110,7 @@ fn rebucket(
     next_id: u32,
 ) -> Result<u32, SchemaError> {
     if let Some(view) = keyspace.views_of(table).next() {
-        return Err(SchemaError::Invalid(format!(
-            "The buckets of {}.{} cannot be changed while {} is made of it: a view has every key column of its table, and these \
-             change. Drop the view, and create it again when the rows have moved",
-            table.keyspace, table.name, view.name
-        )));
+        return Err(BucketingFault::HasView { table: table.full_name(), view: view.name.to_string() }.into());
     }
     match bucketing::begin(table, properties, next_id)? {
         Some(next_id) if table.rebucketing().is_some() => Ok(next_id),
@@ -161,7 +160,7 @@ pub(super) fn drop_table(
     name: &str,
     if_exists: bool,
 ) -> Result<Applied, SchemaError> {
-    guard(place, "DROP", || format!("table {place}.{name}"))?;
+    guard(place, "DROP", || Resource::Table(name.to_string()))?;
     let Some((keyspace, table)) = find(catalogue, place, name) else {
         return match if_exists {
             true => Ok(unchanged(catalogue)),
@@ -169,18 +168,13 @@ pub(super) fn drop_table(
         };
     };
     if table.view.is_some() {
-        return Err(SchemaError::invalid(
-            "Cannot use DROP TABLE on a materialized view. Please use DROP MATERIALIZED VIEW instead.",
-        ));
+        return Err(ViewFault::DroppedAsTable.into());
     }
     foreign::refuse(table)?;
     let views: Vec<String> = keyspace.views_of(table).map(|view| view.name.to_string()).collect();
     if !views.is_empty() {
         // Cassandra shows the keyspace where it means the views.
-        return Err(SchemaError::Invalid(format!(
-            "Cannot drop a table when materialized views still depend on it ({place}): {}",
-            views.join(", ")
-        )));
+        return Err(ViewFault::StillThere { keyspace: place.to_string(), views }.into());
     }
     let mut keyspace = keyspace.clone();
     keyspace.tables.remove(name);
@@ -191,17 +185,15 @@ pub(super) fn drop_table(
 /// The next incarnation of a table; nobody needs to be told.
 pub(super) fn truncate(catalogue: &Catalogue, place: &str, name: &str) -> Result<Applied, SchemaError> {
     if catalogue.keyspace(place).is_none() {
-        return Err(SchemaError::Invalid(format!("keyspace {place} does not exist")));
+        return Err(TableFault::TruncatedKeyspaceMissing { keyspace: place.to_string() }.into());
     }
     let (keyspace, before) = find(catalogue, place, name)
-        .ok_or_else(|| SchemaError::Invalid(format!("table {name} does not exist")))?;
+        .ok_or_else(|| TableFault::TruncatedMissing { table: name.to_string() })?;
     if before.is_virtual() {
-        return Err(SchemaError::Invalid(format!("Truncation is not supported by table {place}.{name}")));
+        return Err(TableFault::NotTruncatable { table: before.full_name() }.into());
     }
     if before.view.is_some() {
-        return Err(SchemaError::invalid(
-            "Cannot TRUNCATE materialized view directly; must truncate base table instead",
-        ));
+        return Err(ViewFault::Truncated.into());
     }
     foreign::refuse(before)?;
     let views = keyspace.views_of(before).map(|view| Table::clone(view));
@@ -229,11 +221,10 @@ fn find<'a>(catalogue: &'a Catalogue, place: &str, name: &str) -> Option<(&'a Ke
 
 fn add(table: &mut Table, if_not_exists: bool, columns: &[NewColumn]) -> Result<(), SchemaError> {
     if table.compact.is_some() {
-        return Err(SchemaError::invalid("Cannot add new column to a COMPACT STORAGE table"));
+        return Err(CompactFault::ColumnAdded.into());
     }
     let was_counter = table.is_counter();
     let was_empty = table.statics.is_empty() && table.regulars.is_empty();
-    let place = format!("{}.{}", table.keyspace, table.name);
     let mut is_counter = was_counter;
     let mut new: Vec<&NewColumn> = Vec::with_capacity(columns.len());
     let mut names: HashSet<&str> = HashSet::with_capacity(columns.len());
@@ -246,7 +237,7 @@ fn add(table: &mut Table, if_not_exists: bool, columns: &[NewColumn]) -> Result<
             if if_not_exists {
                 continue;
             }
-            return Err(SchemaError::Invalid(format!("Column with name '{name}' already exists")));
+            return Err(ColumnFault::Exists { column: name.to_string() }.into());
         }
         if column.is_static && table.clustering.is_empty() {
             return Err(statics_need_clustering());
@@ -258,18 +249,22 @@ fn add(table: &mut Table, if_not_exists: bool, columns: &[NewColumn]) -> Result<
             check_returning(dropped, column)?;
         }
         if is_unsupported_udt(&column.data_type) {
-            return Err(SchemaError::Invalid(format!("{UNSUPPORTED_UDT} for column {name}")));
+            return Err(ColumnFault::NestedCollections { column: name.to_string() }.into());
         }
         let counter = column.data_type == DataType::Counter;
         if counter && !was_counter && !was_empty {
-            return Err(SchemaError::Config(format!(
-                "{place}: Cannot have a counter column (\"{name}\") in a non counter table"
-            )));
+            return Err(ColumnFault::CounterAmongOthers {
+                table: table.full_name(),
+                column: name.to_string(),
+            }
+            .into());
         }
         if !counter && is_counter {
-            return Err(SchemaError::Config(format!(
-                "{place}: Cannot have a non counter column (\"{name}\") in a counter table"
-            )));
+            return Err(ColumnFault::OtherAmongCounters {
+                table: table.full_name(),
+                column: name.to_string(),
+            }
+            .into());
         }
         check_type_size(name, &column.data_type)?;
         count += 1;
@@ -287,10 +282,11 @@ fn add(table: &mut Table, if_not_exists: bool, columns: &[NewColumn]) -> Result<
     let counters = table.statics.iter().chain(&table.regulars).filter(|c| c.data_type == DataType::Counter);
     let count = counters.count();
     if count != 0 && count != table.statics.len() + table.regulars.len() {
-        return Err(SchemaError::Config(format!(
-            "{place}: Cannot have a counter column (\"{}\") in a non counter table",
-            columns.first().map_or("", |column| &column.name)
-        )));
+        return Err(ColumnFault::CounterAmongOthers {
+            table: table.full_name(),
+            column: columns.first().map_or("", |column| &column.name).to_string(),
+        }
+        .into());
     }
     check_counter_ttl(table)
 }
@@ -301,20 +297,23 @@ fn check_returning(dropped: &DroppedColumn, new: &NewColumn) -> Result<(), Schem
     let name = &new.name;
     let kind = |is_static: bool| if is_static { "STATIC" } else { "REGULAR" };
     if dropped.data_type == DataType::Counter {
-        return Err(SchemaError::Invalid(format!("Cannot re-add previously dropped counter column {name}")));
+        return Err(ColumnFault::CounterReturns { column: name.to_string() }.into());
     }
     if !is_readable_as(&dropped.data_type, &new.data_type) {
-        return Err(SchemaError::Invalid(format!(
-            "Cannot re-add previously dropped column '{name}' of type {}, incompatible with previous type {}",
-            new.data_type, dropped.data_type
-        )));
+        return Err(ColumnFault::ReturnsAsType {
+            column: name.to_string(),
+            data_type: new.data_type.clone(),
+            before: dropped.data_type.clone(),
+        }
+        .into());
     }
     if dropped.is_static != new.is_static {
-        return Err(SchemaError::Invalid(format!(
-            "Cannot re-add previously dropped column '{name}' of kind {}, incompatible with previous kind {}",
-            kind(new.is_static),
-            kind(dropped.is_static)
-        )));
+        return Err(ColumnFault::ReturnsAsKind {
+            column: name.to_string(),
+            kind: kind(new.is_static),
+            before: kind(dropped.is_static),
+        }
+        .into());
     }
     Ok(())
 }
@@ -332,30 +331,25 @@ fn drop_columns(
             if if_exists {
                 continue;
             }
-            return Err(SchemaError::Invalid(format!(
-                "Column {name} was not found in table '{}.{}'",
-                table.keyspace, table.name
-            )));
+            return Err(ColumnFault::NotFound { column: name.to_string(), table: table.full_name() }.into());
         };
         if column.kind.is_primary_key() {
-            return Err(SchemaError::Invalid(format!("Cannot drop PRIMARY KEY column {name}")));
+            return Err(ColumnFault::KeyDropped { column: name.to_string() }.into());
         }
         if let DataType::Udt(udt) = &column.data_type
             && !udt.frozen
         {
-            return Err(SchemaError::Invalid(format!(
-                "Cannot drop non-frozen column {name} of user type {}",
-                udt.name
-            )));
+            return Err(
+                ColumnFault::UdtDropped { column: name.to_string(), udt: udt.name.to_string() }.into()
+            );
         }
         if matches!(table.compact, Some(Compact::Dense | Compact::Keys)) {
-            return Err(SchemaError::Invalid(format!(
-                "Cannot drop column {name}: a table with COMPACT STORAGE has no row without it. Say ALTER TABLE {}.{} DROP \
-                 COMPACT STORAGE first",
-                table.keyspace, table.name
-            )));
+            return Err(
+                CompactFault::ColumnDropped { column: name.to_string(), table: table.full_name() }.into()
+            );
         }
-        check_unindexed(table, name, "Cannot drop")?;
+        row_ttl::check_dropped(table, column)?;
+        check_unindexed(table, name, |column, indexes| IndexFault::DropsColumn { column, indexes })?;
         let dropped = DroppedColumn {
             name: column.name.clone(),
             data_type: expand_udts(&column.data_type),
@@ -374,21 +368,22 @@ fn drop_columns(
 
 fn rename(table: &mut Table, renames: &[(String, String)]) -> Result<(), SchemaError> {
     for (from, to) in renames {
-        let place = format!("{}.{}", table.keyspace, table.name);
         let column = table
             .column(from)
-            .ok_or_else(|| SchemaError::Invalid(format!("Undefined column name {from} in table {place}")))?;
+            .ok_or_else(|| ColumnFault::Undefined { column: from.to_string(), table: table.full_name() })?;
         let kind = column.kind;
         if !kind.is_primary_key() {
-            return Err(SchemaError::Invalid(format!("Cannot rename non PRIMARY KEY column {from}")));
+            return Err(ColumnFault::OtherRenamed { column: from.to_string() }.into());
         }
         if table.all_columns().any(|column| *column.name == **to) {
-            return Err(SchemaError::Invalid(format!(
-                "Cannot rename column {from} to {to} in table '{place}'; another column with that name already \
-                 exists"
-            )));
+            return Err(ColumnFault::RenameTaken {
+                from: from.to_string(),
+                to: to.to_string(),
+                table: table.full_name(),
+            }
+            .into());
         }
-        check_unindexed(table, from, "Can't rename")?;
+        check_unindexed(table, from, |column, indexes| IndexFault::RenamesColumn { column, indexes })?;
         let columns =
             if kind == ColumnKind::PartitionKey { &mut table.partition_key } else { &mut table.clustering };
         for column in columns.iter_mut().filter(|column| *column.name == **from) {
@@ -414,5 +409,5 @@ fn set_mask(
     if if_exists {
         return Ok(());
     }
-    Err(SchemaError::Invalid(format!("Column with name '{name}' doesn't exist on table '{}'", table.name)))
+    Err(ColumnFault::MaskedMissing { column: name.to_string(), table: table.name.to_string() }.into())
 }

@@ -1,13 +1,16 @@
 //! CREATE TABLE.
 
 use super::types::check_type_size;
-use super::{changed, constraint, existing_keyspace, foreign, guard, is_word, unchanged, with_table};
+use super::{
+    changed, constraint, existing_keyspace, foreign, guard, is_word, row_ttl, unchanged, with_table,
+};
 use crate::bucketing;
 use crate::catalogue::Catalogue;
 use crate::change::{Applied, EffectKind, NewColumn, NewTable, Setting, TargetKind};
 use crate::column::{Column, ColumnKind};
 use crate::compact;
-use crate::error::SchemaError;
+use crate::fault::{KeyFault, Resource, SchemaError, TableFault};
+use crate::name::FullName;
 use crate::options::{TableOptions, elsewhere};
 use crate::properties::Properties;
 use crate::table::{Table, TableKind};
@@ -32,7 +35,7 @@ pub(super) fn create(
 ) -> Result<Applied, SchemaError> {
     check_definition(new)?;
     let mut options = TableOptions::read_new(&new.properties)?;
-    guard(&new.keyspace, "CREATE", || format!("all tables in {}", new.keyspace))?;
+    guard(&new.keyspace, "CREATE", || Resource::AllTables)?;
     let keyspace = existing_keyspace(catalogue, &new.keyspace)?;
     if keyspace.table(&new.name).is_some() {
         return match new.if_not_exists {
@@ -53,6 +56,7 @@ pub(super) fn create(
     let options = options.checked()?;
     let uuid = table_uuid(catalogue, &new.properties, id, setting)?;
     let mut table = build(new, id, uuid, options)?;
+    row_ttl::adopt(&mut table, &new.columns)?;
     constraint::check_table(&table)?;
     bucketing::check_limit(&table)?;
     tenant::adopt(keyspace, &mut table)?;
@@ -85,28 +89,28 @@ impl Table {
 
 /// What is wrong with the statement whatever the catalogue holds.
 fn check_definition(new: &NewTable) -> Result<(), SchemaError> {
-    let place = format!("{}.{}", new.keyspace, new.name);
     let mut seen = HashSet::with_capacity(new.columns.len());
     for column in &new.columns {
         if !seen.insert(&column.name) {
-            return Err(SchemaError::Invalid(format!(
-                "Duplicate column '{}' declaration for table '{place}'",
-                column.name
-            )));
+            return Err(TableFault::DuplicateColumn {
+                column: column.name.to_string(),
+                table: FullName::new(&new.keyspace, &new.name),
+            }
+            .into());
         }
     }
     if new.partition_key.is_empty() {
-        return Err(SchemaError::Invalid(format!(
-            "No PRIMARY KEY specifed for table '{place}' (exactly one required)"
-        )));
+        return Err(TableFault::NoPrimaryKey { table: FullName::new(&new.keyspace, &new.name) }.into());
     }
     check_column_count(&new.name, new.columns.len())?;
     let mut seen = HashSet::with_capacity(new.clustering_order.len());
     for (column, _) in &new.clustering_order {
         if !seen.insert(column) {
-            return Err(SchemaError::Invalid(format!(
-                "Duplicate column '{column}' in CLUSTERING ORDER BY clause for table '{place}'"
-            )));
+            return Err(TableFault::DuplicateInOrder {
+                column: column.to_string(),
+                table: FullName::new(&new.keyspace, &new.name),
+            }
+            .into());
         }
     }
     Ok(())
@@ -117,25 +121,23 @@ pub(super) fn check_column_count(table: &str, columns: usize) -> Result<(), Sche
     if columns <= COLUMNS_MAX {
         return Ok(());
     }
-    Err(SchemaError::Invalid(format!(
-        "Guardrail columns_per_table violated: Tables cannot have more than {COLUMNS_MAX} columns, but {columns} provided \
-         for table {table}. Keep what varies in a map or in rows of a clustering column"
-    )))
+    Err(TableFault::TooManyColumns { most: COLUMNS_MAX, columns, table: table.to_string() }.into())
 }
 
 pub(super) fn check_name(keyspace: &str, name: &str) -> Result<(), SchemaError> {
     if !is_word(name) {
-        return Err(SchemaError::Config(format!(
-            "{keyspace}.{name}: Table name must not be empty or not contain non-alphanumeric-underscore characters \
-             (got \"{name}\")"
-        )));
+        return Err(
+            TableFault::NotAWord { table: FullName::new(keyspace, name), name: name.to_string() }.into()
+        );
     }
     if name.len() > NAME_CHARACTERS_MAX {
-        return Err(SchemaError::Config(format!(
-            "{keyspace}.{name}: Table name must not be more than {NAME_CHARACTERS_MAX} characters long (got {} \
-             characters for \"{name}\")",
-            name.len()
-        )));
+        return Err(TableFault::NameTooLong {
+            table: FullName::new(keyspace, name),
+            characters_max: NAME_CHARACTERS_MAX,
+            characters: name.len(),
+            name: name.to_string(),
+        }
+        .into());
     }
     Ok(())
 }
@@ -152,13 +154,10 @@ pub(super) fn table_uuid(
         let node = timeuuid::clock_and_node((id & 0x3fff) as u16, [0x03, 0x50, a, b, c, d]);
         return Ok(timeuuid::from_unix_micros(setting.now_micros, node));
     };
-    let uuid = timeuuid::parse(text).ok_or_else(|| SchemaError::config("Invalid table id"))?;
+    let uuid = timeuuid::parse(text).ok_or_else(|| TableFault::IdMalformed)?;
     match catalogue.tables().find(|table| table.uuid == uuid) {
         None => Ok(uuid),
-        Some(taken) => Err(SchemaError::Config(format!(
-            "Invalid table id: {text} is the id of {}.{}; leave the id out to get a fresh one",
-            taken.keyspace, taken.name
-        ))),
+        Some(taken) => Err(TableFault::IdTaken { id: text.to_string(), table: taken.full_name() }.into()),
     }
 }
 
@@ -181,6 +180,7 @@ fn build(new: &NewTable, id: u32, uuid: [u8; 16], options: TableOptions) -> Resu
         view: None,
         foreign: None,
         compact: None,
+        row_ttl: None,
     };
     add_key_columns(new, &mut table)?;
     let in_key: HashSet<&String> = new.partition_key.iter().chain(&new.clustering).collect();
@@ -194,7 +194,7 @@ fn build(new: &NewTable, id: u32, uuid: [u8; 16], options: TableOptions) -> Resu
             return Err(statics_need_clustering());
         }
         if is_unsupported_udt(&column.data_type) {
-            return Err(SchemaError::invalid(UNSUPPORTED_UDT));
+            return Err(TableFault::NestedCollections.into());
         }
         check_type_size(&column.name, &column.data_type)?;
         let kind = if column.is_static { ColumnKind::Static } else { ColumnKind::Regular };
@@ -205,7 +205,7 @@ fn build(new: &NewTable, id: u32, uuid: [u8; 16], options: TableOptions) -> Resu
     let counters = table.is_counter();
     let plain = |column: &Column| column.data_type != DataType::Counter;
     if counters && table.statics.iter().chain(&table.regulars).any(plain) {
-        return Err(SchemaError::invalid("Cannot mix counter and non counter columns in the same table"));
+        return Err(TableFault::CountersAndOthers.into());
     }
     check_counter_ttl(&table)?;
     if new.is_compact {
@@ -214,18 +214,13 @@ fn build(new: &NewTable, id: u32, uuid: [u8; 16], options: TableOptions) -> Resu
     Ok(table)
 }
 
-pub(super) const UNSUPPORTED_UDT: &str =
-    "Non-frozen UDTs with nested non-frozen collections are not supported";
-
 pub(super) fn statics_need_clustering() -> SchemaError {
-    SchemaError::invalid(
-        "Static columns are only useful (and thus allowed) if the table has at least one clustering column",
-    )
+    TableFault::StaticsNeedClustering.into()
 }
 
 pub(super) fn check_counter_ttl(table: &Table) -> Result<(), SchemaError> {
     if table.is_counter() && table.options.default_time_to_live > 0 {
-        return Err(SchemaError::invalid("Cannot set default_time_to_live on a table with counters"));
+        return Err(TableFault::TtlOfCounters.into());
     }
     Ok(())
 }
@@ -265,25 +260,23 @@ pub(super) fn push_column(table: &mut Table, new: &NewColumn, kind: ColumnKind) 
 fn add_key_columns(new: &NewTable, table: &mut Table) -> Result<(), SchemaError> {
     let key_columns = new.partition_key.len() + new.clustering.len();
     if key_columns > KEY_COLUMNS_MAX {
-        return Err(SchemaError::Invalid(format!(
-            "The PRIMARY KEY of table '{}' has {key_columns} columns; at most {KEY_COLUMNS_MAX} are possible",
-            new.name
-        )));
+        return Err(TableFault::TooManyKeyColumns {
+            table: new.name.to_string(),
+            columns: key_columns,
+            most: KEY_COLUMNS_MAX,
+        }
+        .into());
     }
     let partition = new.partition_key.iter().map(|name| (name, ColumnKind::PartitionKey));
     let clustering = new.clustering.iter().map(|name| (name, ColumnKind::Clustering));
     for (name, kind) in partition.chain(clustering) {
-        let column = new.columns.iter().find(|column| column.name == *name).ok_or_else(|| {
-            SchemaError::Invalid(format!(
-                "Unknown column '{name}' referenced in PRIMARY KEY for table '{}'",
-                new.name
-            ))
-        })?;
+        let column = new
+            .columns
+            .iter()
+            .find(|column| column.name == *name)
+            .ok_or_else(|| KeyFault::Unknown { column: name.to_string(), table: new.name.to_string() })?;
         if table.column(name).is_some() {
-            return Err(SchemaError::Invalid(format!(
-                "Duplicate column '{name}' in PRIMARY KEY clause for table '{}'",
-                new.name
-            )));
+            return Err(KeyFault::Twice { column: name.to_string(), table: new.name.to_string() }.into());
         }
         check_key_column(column)?;
         check_type_size(name, &column.data_type)?;
@@ -307,22 +300,20 @@ fn add_key_columns(new: &NewTable, table: &mut Table) -> Result<(), SchemaError>
 
 fn check_key_column(column: &NewColumn) -> Result<(), SchemaError> {
     let NewColumn { name, data_type, .. } = column;
-    let fault = match data_type {
-        _ if column.is_static => format!("Static column '{name}' cannot be part of the PRIMARY KEY"),
-        DataType::Counter => format!("counter type is not supported for PRIMARY KEY column '{name}'"),
-        DataType::Udt(udt) if !udt.frozen => format!(
-            "Invalid non-frozen user-defined type \"{}.{}\" for PRIMARY KEY column '{name}'",
-            udt.keyspace, udt.name
-        ),
+    let column_name = name.clone();
+    Err(match data_type {
+        _ if column.is_static => KeyFault::Static { column: column_name },
+        DataType::Counter => KeyFault::Counter { column: column_name },
+        DataType::Udt(udt) if !udt.frozen => {
+            KeyFault::Udt { udt: FullName::new(&udt.keyspace, &udt.name), column: column_name }
+        }
         other if other.is_multi_cell() => {
-            format!("Invalid non-frozen collection type {other} for PRIMARY KEY column '{name}'")
+            KeyFault::Collection { data_type: other.clone(), column: column_name }
         }
-        other if other.references_duration() => {
-            format!("duration type is not supported for PRIMARY KEY column '{name}'")
-        }
+        other if other.references_duration() => KeyFault::Duration { column: column_name },
         _ => return Ok(()),
-    };
-    Err(SchemaError::Invalid(fault))
+    }
+    .into())
 }
 
 /// CLUSTERING ORDER BY names a prefix of the clustering columns, in their order.
@@ -335,22 +326,19 @@ fn apply_order(new: &NewTable, table: &mut Table) -> Result<(), SchemaError> {
         .filter(|name| !new.clustering.iter().any(|column| column == name))
         .collect();
     if !foreign.is_empty() {
-        return Err(SchemaError::Invalid(format!(
-            "Only clustering key columns can be defined in CLUSTERING ORDER directive: [{}] are not clustering \
-             columns",
-            foreign.join(", ")
-        )));
+        return Err(KeyFault::OrderOfOthers {
+            columns: foreign.iter().map(|name| name.to_string()).collect(),
+        }
+        .into());
     }
     for (column, (name, descending)) in table.clustering.iter_mut().zip(&new.clustering_order) {
         if *column.name != **name {
-            return Err(SchemaError::Invalid(match listed(&column.name) {
-                true => format!(
-                    "The order of columns in the CLUSTERING ORDER directive must match that of the clustering columns \
-                     ({} must appear before {name})",
-                    column.name
-                ),
-                false => format!("Missing CLUSTERING ORDER for column {}", column.name),
-            }));
+            let (column, before) = (column.name.to_string(), name.to_string());
+            return Err(match listed(&column) {
+                true => KeyFault::OrderSwapped { column, before },
+                false => KeyFault::OrderMissing { column },
+            }
+            .into());
         }
         column.descending = *descending;
     }

@@ -4,9 +4,10 @@ use super::table_create::{check_counter_ttl, check_name, table_uuid};
 use super::{changed, foreign, guard, unchanged, with_table};
 use crate::catalogue::Catalogue;
 use crate::change::{Applied, EffectKind, Setting, TableLike, TargetKind};
-use crate::error::SchemaError;
+use crate::fault::{Resource, SchemaError, TableFault};
 use crate::index::Index;
 use crate::keyspace::{Keyspace, is_system_name};
+use crate::name::FullName;
 use crate::table::Table;
 use crate::tenant;
 
@@ -15,15 +16,16 @@ pub(super) fn create(
     like: &TableLike,
     setting: &Setting,
 ) -> Result<Applied, SchemaError> {
-    guard(&like.keyspace, "CREATE", || format!("all tables in {}", like.keyspace))?;
-    let missing = |what: &str, name: &str| SchemaError::Invalid(format!("{what} '{name}' doesn't exist"));
-    let into =
-        catalogue.keyspace(&like.keyspace).ok_or_else(|| missing("Target Keyspace", &like.keyspace))?;
+    guard(&like.keyspace, "CREATE", || Resource::AllTables)?;
+    let into = catalogue
+        .keyspace(&like.keyspace)
+        .ok_or_else(|| TableFault::LikeTargetMissing { keyspace: like.keyspace.clone() })?;
     let from = catalogue.keyspace(&like.source_keyspace).filter(|_| !is_system_name(&like.source_keyspace));
-    let from = from.ok_or_else(|| missing("Source Keyspace", &like.source_keyspace))?;
-    let source = from
-        .table(&like.source)
-        .ok_or_else(|| missing("Source Table", &format!("{}.{}", like.source_keyspace, like.source)))?;
+    let from =
+        from.ok_or_else(|| TableFault::LikeSourceKeyspaceMissing { keyspace: like.source_keyspace.clone() })?;
+    let source = from.table(&like.source).ok_or_else(|| TableFault::LikeSourceMissing {
+        table: FullName::new(&like.source_keyspace, &like.source),
+    })?;
     if into.table(&like.name).is_some() {
         return match like.if_not_exists {
             true => Ok(unchanged(catalogue)),
@@ -33,7 +35,7 @@ pub(super) fn create(
         };
     }
     if source.view.is_some() {
-        return Err(SchemaError::invalid("Cannot use CREATE TABLE LIKE on a materialized view"));
+        return Err(TableFault::LikeView.into());
     }
     foreign::refuse(source)?;
     check_types(from, into, source)?;
@@ -92,10 +94,13 @@ fn check_types(from: &Keyspace, into: &Keyspace, source: &Table) -> Result<(), S
     let uses_types = |text: String| from.types.keys().any(|name| text.contains(&**name));
     match source.columns().find(|column| uses_types(column.data_type.to_string())) {
         None => Ok(()),
-        Some(column) => Err(SchemaError::Invalid(format!(
-            "Column {} has the user-defined type {} of keyspace {}: a table of keyspace {} cannot have it",
-            column.name, column.data_type, from.name, into.name
-        ))),
+        Some(column) => Err(TableFault::LikeTypeElsewhere {
+            column: column.name.to_string(),
+            data_type: column.data_type.clone(),
+            of: from.name.to_string(),
+            into: into.name.to_string(),
+        }
+        .into()),
     }
 }
 

@@ -3,8 +3,9 @@
 use super::{changed, existing_keyspace, guard, unchanged};
 use crate::catalogue::Catalogue;
 use crate::change::{Applied, EffectKind, TargetKind, TypeAlteration};
-use crate::error::SchemaError;
+use crate::fault::{ColumnFault, Resource, SchemaError, TypeFault};
 use crate::keyspace::Keyspace;
+use crate::name::FullName;
 use crate::table::Table;
 use model::types::{DataType, TypeSizeError, UdtField, UdtType};
 use std::collections::{HashMap, HashSet};
@@ -21,9 +22,9 @@ pub(super) fn create(
     fields: &[(String, DataType)],
 ) -> Result<Applied, SchemaError> {
     if RESERVED.contains(&name) {
-        return Err(SchemaError::Syntax(format!("Invalid (reserved) user type name {name}")));
+        return Err(TypeFault::Reserved { name: name.to_string() }.into());
     }
-    guard(place, "CREATE", || format!("keyspace {place}"))?;
+    guard(place, "CREATE", || Resource::Keyspace)?;
     let before = existing_keyspace(catalogue, place)?;
     if before.types.contains_key(name) {
         return match if_not_exists {
@@ -34,7 +35,7 @@ pub(super) fn create(
     let mut seen = HashSet::with_capacity(fields.len());
     for (field, data_type) in fields {
         if !seen.insert(field) {
-            return Err(SchemaError::Invalid(format!("Duplicate field name '{field}' in type '{name}'")));
+            return Err(TypeFault::DuplicateField { field: field.to_string(), name: name.to_string() }.into());
         }
         check_field(data_type)?;
     }
@@ -50,10 +51,8 @@ pub(super) fn create(
 
 fn check_field(data_type: &DataType) -> Result<(), SchemaError> {
     match data_type {
-        DataType::Counter => Err(SchemaError::invalid("A user type cannot contain counters")),
-        DataType::Udt(udt) if !udt.frozen => {
-            Err(SchemaError::invalid("A user type cannot contain non-frozen UDTs"))
-        }
+        DataType::Counter => Err(TypeFault::Counter.into()),
+        DataType::Udt(udt) if !udt.frozen => Err(TypeFault::NotFrozen.into()),
         _ => Ok(()),
     }
 }
@@ -65,13 +64,13 @@ pub(super) fn alter(
     if_exists: bool,
     alteration: &TypeAlteration,
 ) -> Result<Applied, SchemaError> {
-    guard(place, "ALTER", || format!("keyspace {place}"))?;
+    guard(place, "ALTER", || Resource::Keyspace)?;
     let found = catalogue.keyspace(place).and_then(|keyspace| Some((keyspace, keyspace.types.get(name)?)));
     let Some((keyspace, before)) = found else {
         return match if_exists {
             true => Ok(unchanged(catalogue)),
             // Without quotes, unlike DROP TYPE.
-            false => Err(SchemaError::Invalid(format!("Type {place}.{name} doesn't exist"))),
+            false => Err(TypeFault::AlteredMissing { name: FullName::new(place, name) }.into()),
         };
     };
     let fields = match alteration {
@@ -80,9 +79,11 @@ pub(super) fn alter(
                 if *if_not_exists {
                     return Ok(unchanged(catalogue));
                 }
-                return Err(SchemaError::Invalid(format!(
-                    "Cannot add field {field} to type {place}.{name}: a field with name {field} already exists"
-                )));
+                return Err(TypeFault::FieldExists {
+                    field: field.to_string(),
+                    name: FullName::new(place, name),
+                }
+                .into());
             }
             added(keyspace, before, field, data_type)?
         }
@@ -108,11 +109,10 @@ fn check_first_states(keyspace: &Keyspace, name: &str) -> Result<(), SchemaError
     let named: Vec<String> = aggregates.map(|a| format!("{}.{}", keyspace.name, a.name)).collect();
     match named.is_empty() {
         true => Ok(()),
-        false => Err(SchemaError::Invalid(format!(
-            "Cannot alter user type {}.{name} as it is still used in INITCOND by aggregates {}",
-            keyspace.name,
-            named.join(", ")
-        ))),
+        false => {
+            Err(TypeFault::InFirstState { name: FullName::new(&keyspace.name, name), aggregates: named }
+                .into())
+        }
     }
 }
 
@@ -124,25 +124,21 @@ fn added(
 ) -> Result<Vec<UdtField>, SchemaError> {
     check_field(data_type)?;
     let (place, name) = (&before.keyspace, &before.name);
-    let refusal = |reason: &str| {
-        let written = qualified(data_type);
-        SchemaError::Invalid(format!(
-            "Cannot add new field {field} of type {written} to user type {place}.{name} as {reason}"
-        ))
-    };
+    let (field_name, full_name) = (field.to_string(), FullName::new(place, name));
     let users = users_of(keyspace, name);
     let uses = |data_type: &DataType| names_any(data_type, &users);
     if uses(data_type) {
-        return Err(refusal("it would create a circular reference"));
+        let data_type = data_type.clone();
+        return Err(TypeFault::Circular { field: field_name, data_type, name: full_name }.into());
     }
     let in_key = |table: &&Arc<Table>| table.partition_key.iter().any(|column| uses(&column.data_type));
     let users: Vec<String> =
         keyspace.tables.values().filter(in_key).map(|table| format!("{place}.{}", table.name)).collect();
     if !users.is_empty() {
-        return Err(refusal(&format!(
-            "the type is being used in partition key by the following tables: {}",
-            users.join(", ")
-        )));
+        let data_type = data_type.clone();
+        let fault =
+            TypeFault::InPartitionKey { field: field_name, data_type, name: full_name, tables: users };
+        return Err(fault.into());
     }
     let new = UdtField { name: field.into(), data_type: data_type.clone() };
     Ok(before.fields.iter().cloned().chain([new]).collect())
@@ -161,10 +157,11 @@ fn renamed(
             Some(field) => field.name = to.as_str().into(),
             None if if_exists => {}
             None => {
-                return Err(SchemaError::Invalid(format!(
-                    "Unkown field {from} in user type {}.{}",
-                    before.keyspace, before.name
-                )));
+                return Err(TypeFault::FieldMissing {
+                    field: from.to_string(),
+                    name: FullName::new(&before.keyspace, &before.name),
+                }
+                .into());
             }
         }
     }
@@ -172,10 +169,11 @@ fn renamed(
     for field in &fields {
         if !seen.insert(&field.name) {
             // Cassandra names the keyspace here, not the type.
-            return Err(SchemaError::Invalid(format!(
-                "Duplicate field name {} in type {}",
-                field.name, before.keyspace
-            )));
+            return Err(TypeFault::RenamedTwice {
+                field: field.name.to_string(),
+                keyspace: before.keyspace.to_string(),
+            }
+            .into());
         }
     }
     Ok(fields)
@@ -187,20 +185,14 @@ pub(super) fn drop(
     name: &str,
     if_exists: bool,
 ) -> Result<Applied, SchemaError> {
-    guard(place, "DROP", || format!("keyspace {place}"))?;
+    guard(place, "DROP", || Resource::Keyspace)?;
     let Some(before) = catalogue.keyspace(place).filter(|keyspace| keyspace.types.contains_key(name)) else {
         return match if_exists {
             true => Ok(unchanged(catalogue)),
             false => Err(SchemaError::TypeMissing { keyspace: place.into(), name: name.into() }),
         };
     };
-    let refusal = |users: &str, names: Vec<String>| match names.is_empty() {
-        true => Ok(()),
-        false => Err(SchemaError::Invalid(format!(
-            "Cannot drop user type '{place}.{name}' as it is still used by {users} {}",
-            names.join(", ")
-        ))),
-    };
+    let full_name = || FullName::new(place, name);
     let users = users_of(before, name);
     let types = before.types.keys().filter(|user| ***user != *name && users.contains(&***user));
     let using = |texts: Vec<&str>| {
@@ -217,16 +209,20 @@ pub(super) fn drop(
         .iter()
         .filter(|aggregate| using(aggregate.state_arguments()) || using(vec![aggregate.returns.as_str()]));
     let named = functions.map(|function| &function.name).chain(aggregates.map(|aggregate| &aggregate.name));
-    refusal("functions", named.map(|name| format!("{place}.{name}")).collect())?;
-    refusal("user types", types.map(|user| user.to_string()).collect())?;
+    let functions: Vec<String> = named.map(|name| format!("{place}.{name}")).collect();
+    if !functions.is_empty() {
+        return Err(TypeFault::UsedByFunctions { name: full_name(), functions }.into());
+    }
+    let types: Vec<String> = types.map(|user| user.to_string()).collect();
+    if !types.is_empty() {
+        return Err(TypeFault::UsedByTypes { name: full_name(), types }.into());
+    }
     let in_table = |table: &&Arc<Table>| table.all_columns().any(|c| names_any(&c.data_type, &users));
-    let tables = before
-        .tables
-        .values()
-        .filter(|table| table.view.is_none())
-        .filter(in_table)
-        .map(|table| table.name.to_string());
-    refusal("tables", tables.collect())?;
+    let tables = before.tables.values().filter(|table| table.view.is_none()).filter(in_table);
+    let tables: Vec<String> = tables.map(|table| table.name.to_string()).collect();
+    if !tables.is_empty() {
+        return Err(TypeFault::UsedByTables { name: full_name(), tables }.into());
+    }
     let mut keyspace = Keyspace::clone(before);
     keyspace.types.remove(name);
     let next = catalogue.with_keyspace(keyspace);
@@ -234,10 +230,7 @@ pub(super) fn drop(
 }
 
 fn too_large(udt: &UdtType, error: TypeSizeError) -> SchemaError {
-    SchemaError::Invalid(format!(
-        "Type {}.{} {error}. Use fewer levels, or keep the inner values as text or blob",
-        udt.keyspace, udt.name
-    ))
+    TypeFault::TooLarge { name: FullName::new(&udt.keyspace, &udt.name), error }.into()
 }
 
 /// The type and every type that holds it, directly or inside another.
@@ -304,29 +297,6 @@ fn propagate(keyspace: &Keyspace, updated: UdtType) -> Result<Keyspace, SchemaEr
 }
 
 /// Refuses a column whose type is too deep or too large.
-pub(super) fn check_type_size(column: &str, data_type: &DataType) -> Result<(), SchemaError> {
-    data_type.check_size().map_err(|error| {
-        SchemaError::Invalid(format!(
-            "The type of column {column} {error}. Use fewer levels, or keep the inner values as text or blob"
-        ))
-    })
-}
-
-/// The type's text with user-defined types named in full, as ALTER TYPE says it.
-fn qualified(data_type: &DataType) -> String {
-    let frozen = |frozen: bool, text: String| if frozen { format!("frozen<{text}>") } else { text };
-    match data_type {
-        DataType::Udt(udt) => frozen(udt.frozen, format!("{}.{}", udt.keyspace, udt.name)),
-        DataType::List { element, frozen: flag } => frozen(*flag, format!("list<{}>", qualified(element))),
-        DataType::Set { element, frozen: flag } => frozen(*flag, format!("set<{}>", qualified(element))),
-        DataType::Map { key, value, frozen: flag } => {
-            frozen(*flag, format!("map<{}, {}>", qualified(key), qualified(value)))
-        }
-        DataType::Tuple(components) => {
-            let inside: Vec<String> = components.iter().map(qualified).collect();
-            format!("frozen<tuple<{}>>", inside.join(", "))
-        }
-        DataType::Vector { element, dimensions } => format!("vector<{}, {dimensions}>", qualified(element)),
-        other => other.to_string(),
-    }
+pub(super) fn check_type_size(column: &str, data_type: &DataType) -> Result<(), ColumnFault> {
+    data_type.check_size().map_err(|error| ColumnFault::TypeTooLarge { column: column.to_string(), error })
 }

@@ -7,7 +7,7 @@
 use super::{Bucketing, Spill, read};
 use crate::change::{NewColumn, NewTable};
 use crate::column::{Column, ColumnKind};
-use crate::error::SchemaError;
+use crate::fault::{BucketingFault, SchemaError};
 use crate::properties::Properties;
 use crate::table::Table;
 use model::types::DataType;
@@ -106,10 +106,7 @@ pub(crate) fn begin(
 ) -> Result<Option<u32>, SchemaError> {
     refuse_under_way(table)?;
     if let Some(index) = table.indexes.iter().find(|index| !index.built) {
-        return Err(SchemaError::Invalid(format!(
-            "The index {} is still being built; change the buckets when it is complete",
-            index.name
-        )));
+        return Err(BucketingFault::IndexUnbuilt { index: index.name.to_string() }.into());
     }
     let (names, plan) = planned(table, properties)?;
     let plan = kept_retention(table, properties, plan)?;
@@ -179,10 +176,7 @@ fn kept_retention(
             read::retention(&format!("{}s", kept.unwrap_or_default()), plan.time.as_ref())?;
             Ok(Some(Bucketing { retention_seconds: kept, ..plan }))
         }
-        _ => Err(SchemaError::invalid(
-            "The table has a retention, which drops whole time buckets, and the new plan has none. Say ALTER TABLE … WITH retention \
-             = '0' first, or use default_time_to_live",
-        )),
+        _ => Err(BucketingFault::RetentionLost.into()),
     }
 }
 
@@ -221,12 +215,7 @@ fn respilled(table: &mut Table, plan: Option<Bucketing>, next_id: &mut u32) -> b
 pub(crate) fn refuse_under_way(table: &Table) -> Result<(), SchemaError> {
     match table.rebucketing() {
         None => Ok(()),
-        Some(next) => Err(SchemaError::Invalid(format!(
-            "The buckets of {}.{} are being changed by job {id}; wait until it is done (system_views.jobs), or CANCEL JOB {id}",
-            table.keyspace,
-            table.name,
-            id = next.id
-        ))),
+        Some(next) => Err(BucketingFault::UnderWay { table: table.full_name(), job: next.id }.into()),
     }
 }
 
@@ -237,10 +226,9 @@ pub(crate) fn check_under_way(table: &Table) -> Result<(), SchemaError> {
     let mut taken = taken.filter(|column| next.columns.iter().any(|(name, _)| **name == *column.name));
     match (taken.next(), next.plan.as_ref().and(table.statics.first())) {
         (None, None) => Ok(()),
-        (Some(column), _) => Err(SchemaError::Invalid(format!(
-            "{} will be a bucket column when job {} is done; choose another name, or CANCEL JOB {}",
-            column.name, next.id, next.id
-        ))),
+        (Some(column), _) => {
+            Err(BucketingFault::NameTaken { column: column.name.to_string(), job: next.id }.into())
+        }
         (None, Some(column)) => Err(read::static_in_buckets(&column.name)),
     }
 }

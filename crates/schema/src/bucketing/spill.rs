@@ -5,7 +5,7 @@
 
 use super::{Every, TimeBuckets};
 use crate::column::Column;
-use crate::error::SchemaError;
+use crate::fault::{BucketingFault, SchemaError};
 use crate::options::size_in_bytes;
 use model::types::DataType;
 use serde::{Deserialize, Serialize};
@@ -61,44 +61,32 @@ pub(super) fn read(
     time: Option<&TimeBuckets>,
     clustering: Option<&str>,
 ) -> Result<Option<Spill>, SchemaError> {
-    let wrong = |text: String| {
-        Err(SchemaError::Config(format!(
-            "bucketing: {text}; use {{'by': 'event_time', 'every': 'month', 'spill': '1d', 'at': '50MB'}}"
-        )))
-    };
     let Some(text) = map.get("spill") else {
         return match map.get("at") {
             None => Ok(None),
-            Some(_) => wrong(
-                "'at' says when a bucket continues in finer ones, and 'spill', their length, is missing"
-                    .into(),
-            ),
+            Some(_) => Err(BucketingFault::AtWithoutSpill.into()),
         };
     };
     let Some(time) = time else {
-        return wrong("'spill' divides time buckets, and this plan has none ('every' is missing)".into());
+        return Err(BucketingFault::SpillWithoutTime.into());
     };
     let Some(every) = Every::parse(text) else {
-        return wrong(format!("'spill' is '{text}', which is no length of a bucket"));
+        return Err(BucketingFault::SpillMalformed { text: text.to_string() }.into());
     };
     if time.by != 0 {
-        return wrong(format!(
-            "'spill' needs the time to be the first clustering column, and that is {}: the newest row of a bucket must be found at once",
-            clustering.unwrap_or("another")
-        ));
+        return Err(
+            BucketingFault::SpillNotFirst { first: clustering.unwrap_or("another").to_string() }.into()
+        );
     }
     let (coarse, fine) = (time.every.seconds(), every.seconds());
     if fine >= coarse || coarse / fine > FINER_MAX {
-        return wrong(format!(
-            "'spill' is {every} and 'every' is {}; it must be shorter, and at most {FINER_MAX} of the finer buckets may be in one",
-            time.every
-        ));
+        return Err(BucketingFault::SpillLength { spill: every, every: time.every, most: FINER_MAX }.into());
     }
     let at = match map.get("at") {
         None => None,
         Some(text) => match size_in_bytes(text).filter(|bytes| *bytes > 0) {
             Some(bytes) => Some(bytes),
-            None => return wrong(format!("'at' is '{text}', which is no size")),
+            None => return Err(BucketingFault::AtMalformed { text: text.to_string() }.into()),
         },
     };
     Ok(Some(Spill { every, at, points: 0 }))
@@ -124,9 +112,6 @@ pub(crate) fn check_limit(table: &crate::table::Table) -> Result<(), SchemaError
     let next = table.rebucketing().and_then(|next| next.plan.as_ref()?.spill.as_ref());
     match spills && table.spilling().is_none() && next.is_none() {
         false => Ok(()),
-        true => Err(SchemaError::config(
-            "partition_limit: the action 'spill' needs time buckets that say how long the finer ones are: WITH bucketing = {'by': \
-             'event_time', 'every': 'month', 'spill': '1d'}. Or let the limit warn or refuse",
-        )),
+        true => Err(BucketingFault::LimitSpills.into()),
     }
 }

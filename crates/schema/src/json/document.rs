@@ -131,6 +131,9 @@ pub(super) struct TableEntry {
     /// WITH COMPACT STORAGE: `static`, `dense` or `keys`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compact: Option<String>,
+    /// The id of the column that says when a row expires.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row_ttl: Option<u32>,
     /// Only what differs from the default, so that the text stays short and says something.
     #[serde(default, serialize_with = "changed_options")]
     pub options: TableOptions,

@@ -11,14 +11,15 @@ mod tests;
 mod write;
 
 use crate::catalogue::Catalogue;
-use crate::error::SchemaError;
 use document::Document;
+use std::fmt;
 
 /// The newest format that is read. Raised when a text that an older server would misread becomes possible.
 pub(crate) const FORMAT: u32 = 9;
 
-/// What is written when there are projections that follow later, sorted indexes or tombstones that are held, and no lists of vectors.
-pub(crate) const FORMAT_WITH_LATER: u32 = 8;
+/// What is written when there are projections that follow later, sorted indexes or tombstones that are held, and neither rows that expire
+/// as a whole nor lists of vectors.
+pub(crate) const FORMAT_WITH_COPIES: u32 = 8;
 
 /// What is written when there are totals or buckets that spill, no projections that follow later, and no tombstones are held.
 pub(crate) const FORMAT_WITH_TOTALS: u32 = 7;
@@ -37,6 +38,24 @@ pub(crate) const FORMAT_WITH_VIEWS: u32 = 4;
 
 /// What is written when there are indexes and no views.
 pub(crate) const FORMAT_WITH_INDEXES: u32 = 2;
+
+/// Why a stored catalogue cannot be opened. An operator reads it when a server starts; no statement is answered with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage(String);
+
+impl Damage {
+    pub fn new(what: impl Into<String>) -> Damage {
+        Damage(what.into())
+    }
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Damage {}
 
 impl Catalogue {
     /// The text that [`Catalogue::from_json`] reads back.
@@ -61,17 +80,16 @@ impl Catalogue {
 
     /// Reads a catalogue that was written by [`Catalogue::to_json`]. System keyspaces come back with whatever was
     /// written of them: the dialect merges them with its own definitions.
-    pub fn from_json(text: &[u8]) -> Result<Catalogue, SchemaError> {
+    pub fn from_json(text: &[u8]) -> Result<Catalogue, Damage> {
         Ok(Catalogue::from_json_of_node(text)?.0)
     }
 
     /// Reads what [`Catalogue::to_json_of_node`] wrote.
-    pub fn from_json_of_node(text: &[u8]) -> Result<(Catalogue, Option<[u8; 16]>), SchemaError> {
-        let damaged =
-            |fault: String| SchemaError::Damaged(format!("the stored catalogue is damaged: {fault}"));
+    pub fn from_json_of_node(text: &[u8]) -> Result<(Catalogue, Option<[u8; 16]>), Damage> {
+        let damaged = |fault: String| Damage(format!("the stored catalogue is damaged: {fault}"));
         let head: document::Head = serde_json::from_slice(text).map_err(|e| damaged(e.to_string()))?;
         if head.format > FORMAT {
-            return Err(SchemaError::Damaged(format!(
+            return Err(Damage(format!(
                 "the stored catalogue has format {}, this server reads up to {FORMAT}: it was written by a newer \
                  server",
                 head.format

@@ -198,6 +198,7 @@ fn table(keyspace: &str, entry: TableEntry, types: &Types) -> Result<Table, Stri
         view: entry.view.map(view),
         foreign: entry.foreign.map(|entry| Arc::new(foreign(entry))),
         compact,
+        row_ttl: entry.row_ttl,
     };
     for column in entry.columns {
         let place = format!(", column {}", column.name);
@@ -314,9 +315,8 @@ fn check(entry: CheckEntry) -> Result<Constraint, String> {
         CheckEntry::OctetLength { comparison, count } => {
             Constraint::Length { octets: true, comparison: self::comparison(&comparison)?, count }
         }
-        CheckEntry::Regexp { equal, pattern } => {
-            Constraint::regexp(equal, &pattern).map_err(|fault| fault.0)?
-        }
+        CheckEntry::Regexp { equal, pattern } => Constraint::regexp(equal, &pattern)
+            .map_err(|_| format!("'{pattern}' is not a regular expression"))?,
     })
 }
 

@@ -5,8 +5,10 @@ use crate::change::{
     Change, DropFunction, NewAggregate, NewColumn, NewFunction, NewIndex, NewNote, NewTable, Setting,
     TableAlteration,
 };
+use crate::fault::{RoutineFault, TypeFault};
 use crate::function::{UserAggregate, UserFunction};
 use crate::index::IndexPart;
+use crate::name::{FullName, Signature};
 use crate::note::{NoteKind, NoteTarget};
 use crate::properties::{Properties, PropertyValue};
 use model::comparison::Comparison;
@@ -107,17 +109,22 @@ fn functions_and_compact_tables_survive() {
         (vec![], vec!["dense"], vec!["compound", "dense"])
     );
     let drop = Change::DropType { keyspace: "k".into(), name: "Address".into(), if_exists: false };
-    let refusal = catalogue.apply(&drop, &setting).unwrap_err().to_string();
-    assert_eq!(refusal, "Cannot drop user type 'k.Address' as it is still used by functions k.add, k.total");
+    let used = TypeFault::UsedByFunctions {
+        name: FullName::new("k", "Address"),
+        functions: vec!["k.add".into(), "k.total".into()],
+    };
+    assert_eq!(catalogue.apply(&drop, &setting), Err(used.into()));
+    let arguments = Some(vec!["int".to_string(), "\"Address\"".to_string()]);
     let add = Change::DropFunction(Box::new(DropFunction {
         keyspace: "k".into(),
         name: "add".into(),
         if_exists: false,
         is_aggregate: false,
-        arguments: Some(vec!["int".into(), "\"Address\"".into()]),
+        arguments: arguments.clone(),
     }));
-    let refusal = catalogue.apply(&add, &setting).unwrap_err().to_string();
-    assert_eq!(refusal, "Function 'k.add(int, \"Address\")' is still referenced by aggregates k.total");
+    let function = Signature { name: FullName::new("k", "add"), arguments };
+    let referenced = RoutineFault::Referenced { function, aggregates: vec!["k.total".into()] };
+    assert_eq!(catalogue.apply(&add, &setting), Err(referenced.into()));
 }
 
 /// The same with two indexes, of which one is built.
@@ -201,6 +208,30 @@ fn constraints_and_notes_come_back_and_follow_what_they_are_about() {
     assert!(targets(&catalogue).contains(&column("key")), "a note goes with a renamed column");
     let drop = TableAlteration::Drop { if_exists: false, columns: vec!["w".into()], timestamp: None };
     assert!(!targets(&apply(catalogue, &alter(drop))).contains(&column("w")), "and ends with a dropped one");
+}
+
+#[test]
+fn rows_that_expire_come_back_and_an_older_server_is_told() {
+    let setting = Setting { now_micros: 1, data_center: "datacenter1".into() };
+    let alter = |alteration| Change::AlterTable {
+        keyspace: "k".into(),
+        name: "t".into(),
+        if_exists: false,
+        alteration,
+    };
+    let column = NewColumn { is_ttl: true, ..NewColumn::regular("ends", DataType::Timestamp) };
+    let add = alter(TableAlteration::Add { if_not_exists: false, columns: vec![column] });
+    let catalogue = sample().apply(&add, &setting).unwrap().catalogue;
+    let text = String::from_utf8(catalogue.to_json()).unwrap();
+    assert!(text.starts_with("{\n  \"format\": 9,\n"), "{text}");
+    assert_eq!(Catalogue::from_json(text.as_bytes()).unwrap(), catalogue);
+    let id = catalogue.table("k", "t").unwrap().row_ttl.unwrap();
+    let elsewhere = text.replacen(&format!("\"row_ttl\": {id}"), "\"row_ttl\": 77", 1);
+    assert_ne!(elsewhere, text);
+    let error = Catalogue::from_json(elsewhere.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("the column that says when rows expire is not there"), "{error}");
+    let off = catalogue.apply(&alter(TableAlteration::RowTtl(None)), &setting).unwrap().catalogue;
+    assert!(String::from_utf8(off.to_json()).unwrap().starts_with("{\n  \"format\": 1,\n"));
 }
 
 #[test]

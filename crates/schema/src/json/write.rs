@@ -2,7 +2,7 @@
 
 use super::document::*;
 use super::{
-    FORMAT, FORMAT_WITH_DIALECTS, FORMAT_WITH_INDEXES, FORMAT_WITH_LATER, FORMAT_WITH_RULES,
+    FORMAT, FORMAT_WITH_COPIES, FORMAT_WITH_DIALECTS, FORMAT_WITH_INDEXES, FORMAT_WITH_RULES,
     FORMAT_WITH_TOTALS, FORMAT_WITH_VIEWS, PLAIN_FORMAT,
 };
 use crate::catalogue::Catalogue;
@@ -58,10 +58,10 @@ fn format(catalogue: &Catalogue) -> u32 {
     let holds = |table: &Table| !table.options.hold_tombstones.is_empty();
     let is_near = |t: &Table| t.indexes.iter().any(|index| index.lists.is_some());
     let newest = |t: &Table| t.later().is_some() || paces_more(t) || holds(t) || sorts(t);
-    if catalogue.tables().any(|table| is_near(table)) {
+    if catalogue.tables().any(|table| table.row_ttl.is_some() || is_near(table)) {
         FORMAT
     } else if catalogue.tables().any(|table| newest(table)) {
-        FORMAT_WITH_LATER
+        FORMAT_WITH_COPIES
     } else if catalogue.tables().any(|table| table.totals().is_some() || spills(table)) {
         FORMAT_WITH_TOTALS
     } else if catalogue.keyspaces.values().any(|keyspace| is_new_place(keyspace))
@@ -167,6 +167,7 @@ fn table_entry(table: &Table) -> TableEntry {
         view: table.view.as_ref().map(view_entry),
         foreign: table.foreign.as_deref().map(foreign_entry),
         compact: table.compact.map(|compact| compact.name().to_string()),
+        row_ttl: table.row_ttl,
         options: table.options.clone(),
     }
 }

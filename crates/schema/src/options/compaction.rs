@@ -3,7 +3,7 @@
 
 mod strategy;
 
-use crate::error::SchemaError;
+use crate::fault::CompactionFault;
 use std::collections::BTreeMap;
 
 const PACKAGE: &str = "org.apache.cassandra.db.compaction.";
@@ -19,10 +19,6 @@ pub enum CompactionPlan {
     TimeWindow { window_seconds: u64 },
     /// `'enabled': 'false'`.
     Off,
-}
-
-fn config(text: impl Into<String>) -> SchemaError {
-    SchemaError::Config(text.into())
 }
 
 pub(super) fn plan(stored: &BTreeMap<String, String>) -> CompactionPlan {
@@ -54,30 +50,26 @@ pub(super) fn plan(stored: &BTreeMap<String, String>) -> CompactionPlan {
 }
 
 /// The map with its class named in full; see [`check`] for the rest.
-pub(super) fn read(asked: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, SchemaError> {
-    let class =
-        asked.get("class").ok_or_else(|| config("Missing sub-option 'class' for the 'compaction' option"))?;
+pub(super) fn read(asked: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, CompactionFault> {
+    let class = asked.get("class").ok_or_else(|| CompactionFault::ClassMissing)?;
     let class = if class.contains('.') { class.clone() } else { format!("{PACKAGE}{class}") };
     let short = class.strip_prefix(PACKAGE).unwrap_or_default();
     if !strategy::NAMES.contains(&short) {
-        return Err(config(format!("Unable to find compaction strategy class '{class}'")));
+        return Err(CompactionFault::ClassUnknown { class: class.to_string() });
     }
     let mut stored = asked.clone();
     stored.insert("class".into(), class.clone());
     if let Some(value) = stored.get_mut("provide_overlapping_tombstones") {
         *value = value.to_uppercase();
         if !["NONE", "ROW", "CELL"].contains(&value.as_str()) {
-            return Err(config(format!(
-                "Invalid value {value} for 'provide_overlapping_tombstones' compaction sub-option - must be one of \
-                 the following [NONE, ROW, CELL]."
-            )));
+            return Err(CompactionFault::OverlappingTombstones { value: value.to_string() });
         }
     }
     Ok(stored)
 }
 
 /// Checks the options of the strategy and fills in thresholds: the map as it is stored.
-pub(super) fn check(stored: &mut BTreeMap<String, String>) -> Result<(), SchemaError> {
+pub(super) fn check(stored: &mut BTreeMap<String, String>) -> Result<(), CompactionFault> {
     let class = stored.get("class").cloned().unwrap_or_default();
     let short = class.strip_prefix(PACKAGE).unwrap_or_default();
     strategy::check(short, stored)?;
@@ -87,28 +79,22 @@ pub(super) fn check(stored: &mut BTreeMap<String, String>) -> Result<(), SchemaE
     Ok(())
 }
 
-fn thresholds(stored: &mut BTreeMap<String, String>) -> Result<(), SchemaError> {
-    let mut read = |name: &str, default: i32| -> Result<i32, SchemaError> {
+fn thresholds(stored: &mut BTreeMap<String, String>) -> Result<(), CompactionFault> {
+    let mut read = |name: &str, default: i32| -> Result<i32, CompactionFault> {
         let text = stored.entry(name.to_string()).or_insert_with(|| default.to_string());
-        text.parse().map_err(|_| {
-            config(format!("Invalid value {text} for '{name}' compaction sub-option - must be an integer"))
-        })
+        text.parse()
+            .map_err(|_| CompactionFault::Threshold { value: text.to_string(), name: name.to_string() })
     };
     let low = read("min_threshold", THRESHOLDS.0)?;
     let high = read("max_threshold", THRESHOLDS.1)?;
     if low <= 0 || high <= 0 {
-        return Err(config(
-            "Disabling compaction by setting compaction thresholds to 0 has been removed, set the compaction option \
-             'enabled' to false instead.",
-        ));
+        return Err(CompactionFault::ThresholdZero);
     }
     if low <= 1 {
-        return Err(config(format!("Min compaction threshold cannot be less than 2 (got {low})")));
+        return Err(CompactionFault::ThresholdTooLow { low });
     }
     if low > high {
-        return Err(config(format!(
-            "Min compaction threshold (got {low}) cannot be greater than max compaction threshold (got {high})"
-        )));
+        return Err(CompactionFault::ThresholdsCross { low, high });
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The `compression` map: Cassandra's compressors are accepted; a store maps each to one it has.
 
-use crate::error::SchemaError;
+use crate::fault::CompressionFault;
 use std::collections::BTreeMap;
 
 const PACKAGE: &str = "org.apache.cassandra.io.compress.";
@@ -25,12 +25,10 @@ pub(super) fn plan(stored: &BTreeMap<String, String>) -> CompressionPlan {
     }
 }
 
-fn config(text: impl Into<String>) -> SchemaError {
-    SchemaError::Config(text.into())
-}
-
 /// The map as it is stored: `{'enabled': 'false'}` or a full class name, a chunk length and the class's options.
-pub(super) fn normalise(asked: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, SchemaError> {
+pub(super) fn normalise(
+    asked: &BTreeMap<String, String>,
+) -> Result<BTreeMap<String, String>, CompressionFault> {
     let disabled = BTreeMap::from([("enabled".to_string(), "false".to_string())]);
     let mut options = asked.clone();
     // As Java reads a boolean: anything but "true" is false.
@@ -39,15 +37,11 @@ pub(super) fn normalise(asked: &BTreeMap<String, String>) -> Result<BTreeMap<Str
         return Ok(disabled);
     }
     if !enabled {
-        return Err(config("If the 'enabled' option is set to false no other options must be specified"));
+        return Err(CompressionFault::OffWithOptions);
     }
-    let class = options
-        .remove("class")
-        .ok_or_else(|| config("Missing sub-option 'class' for the 'compression' option."))?;
+    let class = options.remove("class").ok_or_else(|| CompressionFault::ClassMissing)?;
     if class.is_empty() {
-        return Err(config(
-            "The 'class' option must not be empty. To disable compression use 'enabled' : false",
-        ));
+        return Err(CompressionFault::ClassEmpty);
     }
     let class = if class.contains('.') { class } else { format!("{PACKAGE}{class}") };
     let chunk = chunk_length(options.remove(CHUNK))?;
@@ -62,62 +56,50 @@ pub(super) fn normalise(asked: &BTreeMap<String, String>) -> Result<BTreeMap<Str
     Ok(stored)
 }
 
-fn chunk_length(text: Option<String>) -> Result<String, SchemaError> {
+fn chunk_length(text: Option<String>) -> Result<String, CompressionFault> {
     let Some(text) = text else { return Ok("16".into()) };
-    let wrong = || config(format!("Invalid value for {CHUNK}"));
+    let wrong = || CompressionFault::ChunkMalformed;
     let kilobytes: i32 = text.parse().map_err(|_| wrong())?;
     let bytes = kilobytes.checked_mul(1024).ok_or_else(wrong)?;
     if bytes <= 0 {
-        return Err(config(format!("Invalid negative or null {CHUNK}")));
+        return Err(CompressionFault::ChunkNotPositive);
     }
     if bytes & (bytes - 1) != 0 {
-        return Err(config(format!("{CHUNK} must be a power of 2")));
+        return Err(CompressionFault::ChunkNotAPower);
     }
     Ok(kilobytes.to_string())
 }
 
-fn ratio(text: Option<String>) -> Result<Option<String>, SchemaError> {
+fn ratio(text: Option<String>) -> Result<Option<String>, CompressionFault> {
     let Some(text) = text else { return Ok(None) };
-    let value: f64 = text.parse().map_err(|_| config(format!("Invalid value for {RATIO}: {text}")))?;
+    let value: f64 = text.parse().map_err(|_| CompressionFault::RatioMalformed { text: text.to_string() })?;
     if value != 0.0 && value.is_nan() | (value < 1.0) {
-        return Err(config(format!("{RATIO} can either be 0 or greater than or equal to 1")));
+        return Err(CompressionFault::RatioBelowOne);
     }
     // Zero is the default and is not stored.
     Ok((value != 0.0).then(|| super::java_double(value)))
 }
 
-fn check_class_options(class: &str, options: &BTreeMap<String, String>) -> Result<(), SchemaError> {
+fn check_class_options(class: &str, options: &BTreeMap<String, String>) -> Result<(), CompressionFault> {
     let known: &[&str] = match class.strip_prefix(PACKAGE) {
         Some("LZ4Compressor") => &["lz4_compressor_type", "lz4_high_compressor_level"],
         Some("ZstdCompressor") => &["compression_level"],
         Some("SnappyCompressor" | "DeflateCompressor" | "NoopCompressor") => &[],
-        _ => return Err(config(format!("Could not create Compression for type {class}"))),
+        _ => return Err(CompressionFault::ClassUnknown { class: class.to_string() }),
     };
     if let Some(kind) = options.get("lz4_compressor_type").filter(|_| known.contains(&"lz4_compressor_type"))
         && !["high", "fast"].contains(&kind.as_str())
     {
-        return Err(config(format!(
-            "Invalid compressor type '{kind}' specified for LZ4 parameter 'lz4_compressor_type'. Valid options are \
-             [high, fast]."
-        )));
+        return Err(CompressionFault::Lz4Type { kind: kind.to_string() });
     }
-    level(options, known, "lz4_high_compressor_level", 1..=17, |text| {
-        format!(
-            "Invalid value [{text}] for parameter 'lz4_high_compressor_level'. Value must be between 1 and 17."
-        )
-    })?;
-    level(options, known, "compression_level", -131_072..=22, |text| match text.parse::<i32>() {
-        Ok(_) => format!(
-            "ZstdCompressor.create() threw an error: java.lang.IllegalArgumentException compression_level={text} is \
-             invalid"
-        ),
-        Err(_) => format!(
-            "ZstdCompressor.create() threw an error: java.lang.NumberFormatException For input string: \"{text}\""
-        ),
+    level(options, known, "lz4_high_compressor_level", 1..=17, |level| CompressionFault::Lz4Level { level })?;
+    level(options, known, "compression_level", -131_072..=22, |level| match level.parse::<i32>() {
+        Ok(_) => CompressionFault::ZstdLevel { level },
+        Err(_) => CompressionFault::ZstdLevelMalformed { level },
     })?;
     let unknown: Vec<_> = options.keys().filter(|k| !known.contains(&k.as_str())).cloned().collect();
     if !unknown.is_empty() {
-        return Err(config(format!("Unknown compression options {}", unknown.join(", "))));
+        return Err(CompressionFault::UnknownOptions { options: unknown });
     }
     Ok(())
 }
@@ -127,10 +109,10 @@ fn level(
     known: &[&str],
     name: &str,
     range: std::ops::RangeInclusive<i32>,
-    message: impl Fn(&str) -> String,
-) -> Result<(), SchemaError> {
+    fault: impl Fn(String) -> CompressionFault,
+) -> Result<(), CompressionFault> {
     match options.get(name).filter(|_| known.contains(&name)) {
-        Some(text) if !text.parse().is_ok_and(|level| range.contains(&level)) => Err(config(message(text))),
+        Some(text) if !text.parse().is_ok_and(|level| range.contains(&level)) => Err(fault(text.clone())),
         _ => Ok(()),
     }
 }

@@ -1,6 +1,6 @@
 //! The `partition_limit` map, ours: how large a partition of the table may become, and what happens then.
 
-use crate::error::SchemaError;
+use crate::fault::LimitFault;
 use std::collections::BTreeMap;
 
 /// What a store should do. `u64::MAX` is no limit.
@@ -18,51 +18,37 @@ pub struct LimitPlan {
 }
 
 const NAMES: [&str; 4] = ["action", "bytes", "rows", "warn"];
-const USAGE: &str = "use partition_limit = {'bytes': '100MB', 'rows': 1000000, 'warn': 0.8, 'action': 'warn' | 'refuse' | 'spill'}, with \
-                     'bytes', 'rows' or both";
-
-fn wrong(text: impl std::fmt::Display) -> SchemaError {
-    SchemaError::Config(format!("{text}; {USAGE}"))
-}
-
 /// The map as it is stored; an empty one takes the limit away.
-pub(super) fn normalise(asked: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, SchemaError> {
+pub(super) fn normalise(asked: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, LimitFault> {
     let stored: BTreeMap<String, String> =
         asked.iter().map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_string())).collect();
     if stored.is_empty() {
         return Ok(stored);
     }
     if let Some(name) = stored.keys().find(|name| !NAMES.contains(&name.as_str())) {
-        return Err(wrong(format_args!("Unknown sub-option '{name}' for the 'partition_limit' option")));
+        return Err(LimitFault::UnknownSetting { name: name.to_string() });
     }
     if !stored.contains_key("bytes") && !stored.contains_key("rows") {
-        return Err(wrong("The 'partition_limit' option names no limit"));
+        return Err(LimitFault::NoLimit);
     }
     if let Some(text) = stored.get("bytes")
         && bytes(text).is_none_or(|bytes| bytes == 0)
     {
-        return Err(wrong(format_args!(
-            "Invalid value '{text}' for 'bytes' of the 'partition_limit' option"
-        )));
+        return Err(LimitFault::Bytes { text: text.to_string() });
     }
     if let Some(text) = stored.get("rows")
         && text.parse::<u64>().map_or(true, |rows| rows == 0)
     {
-        return Err(wrong(format_args!("Invalid value '{text}' for 'rows' of the 'partition_limit' option")));
+        return Err(LimitFault::Rows { text: text.to_string() });
     }
     if let Some(text) = stored.get("warn")
         && !share(text).is_some_and(|share| share > 0.0 && share <= 1.0)
     {
-        return Err(wrong(format_args!(
-            "Invalid value '{text}' for 'warn' of the 'partition_limit' option: it is a share of the limit, above 0 and at \
-             most 1"
-        )));
+        return Err(LimitFault::Warn { text: text.to_string() });
     }
     match stored.get("action").map(String::as_str) {
         None | Some("warn" | "refuse" | "spill") => Ok(stored),
-        Some(other) => {
-            Err(wrong(format_args!("Invalid value '{other}' for 'action' of the 'partition_limit' option")))
-        }
+        Some(other) => Err(LimitFault::Action { text: other.to_string() }),
     }
 }
 
@@ -134,19 +120,19 @@ mod tests {
         let stored = normalise(&map(&[("rows", "10"), ("action", "spill")])).unwrap();
         assert!(plan(&stored).is_some_and(|found| found.spill && !found.refuse));
         assert_eq!(plan(&normalise(&map(&[])).unwrap()), None);
-        for wrong in [
-            &[("size", "1")][..],
-            &[("warn", "0.5")],
-            &[("bytes", "many")],
-            &[("bytes", "0")],
-            &[("bytes", "1XB")],
-            &[("rows", "-1")],
-            &[("rows", "1"), ("warn", "1.5")],
-            &[("rows", "1"), ("warn", "NaN")],
-            &[("rows", "1"), ("action", "shout")],
+        let text = |text: &str| text.to_string();
+        for (wrong, fault) in [
+            (&[("size", "1")][..], LimitFault::UnknownSetting { name: text("size") }),
+            (&[("warn", "0.5")], LimitFault::NoLimit),
+            (&[("bytes", "many")], LimitFault::Bytes { text: text("many") }),
+            (&[("bytes", "0")], LimitFault::Bytes { text: text("0") }),
+            (&[("bytes", "1XB")], LimitFault::Bytes { text: text("1XB") }),
+            (&[("rows", "-1")], LimitFault::Rows { text: text("-1") }),
+            (&[("rows", "1"), ("warn", "1.5")], LimitFault::Warn { text: text("1.5") }),
+            (&[("rows", "1"), ("warn", "NaN")], LimitFault::Warn { text: text("NaN") }),
+            (&[("rows", "1"), ("action", "shout")], LimitFault::Action { text: text("shout") }),
         ] {
-            let error = normalise(&map(wrong)).unwrap_err().to_string();
-            assert!(error.contains("partition_limit = {"), "{error}");
+            assert_eq!(normalise(&map(wrong)), Err(fault));
         }
     }
 }

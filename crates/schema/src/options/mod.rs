@@ -2,17 +2,18 @@
 
 mod compaction;
 mod compression;
+mod declared;
 pub(crate) mod elsewhere;
 mod limit;
 mod number;
+mod older;
 mod parse;
 mod retry;
 pub(crate) mod tenant;
-#[cfg(test)]
-mod tests;
 
 pub use compaction::CompactionPlan;
 pub use compression::CompressionPlan;
+pub use declared::{OPTIONS, OptionValue, Owner, TableOption};
 pub use limit::LimitPlan;
 pub use limit::bytes as size_in_bytes;
 pub use number::java_double;

@@ -2,11 +2,11 @@
 //! brought to its canonical form and kept.
 
 use super::number::java_double;
-use crate::error::SchemaError;
+use crate::fault::OptionFault;
 
 /// The canonical form of a policy, as Cassandra shows it.
-pub(super) fn canonical(text: &str) -> Result<String, SchemaError> {
-    let invalid = || SchemaError::Config(format!("Invalid value {text} for option 'speculative_retry'"));
+pub(super) fn canonical(text: &str) -> Result<String, OptionFault> {
+    let invalid = || OptionFault::Retry { text: text.to_string() };
     let upper = text.to_uppercase();
     match upper.as_str() {
         "NONE" | "NEVER" => return Ok("NEVER".into()),
@@ -23,11 +23,7 @@ pub(super) fn canonical(text: &str) -> Result<String, SchemaError> {
     let left = simple(left.trim())?.ok_or_else(invalid)?;
     let right = simple(right.trim())?.ok_or_else(invalid)?;
     if left.kind == right.kind {
-        return Err(SchemaError::Config(format!(
-            "Invalid value {text} for option 'speculative_retry': MIN()/MAX() arguments should be of different \
-             types, but both are of type {}",
-            left.kind
-        )));
+        return Err(OptionFault::RetryOfOneKind { text: text.to_string(), kind: left.kind });
     }
     Ok(format!("{word}({},{})", left.text, right.text))
 }
@@ -38,7 +34,7 @@ struct Simple {
 }
 
 /// `99p`, `99PERCENTILE`, `50ms`; `None` when it is neither.
-fn simple(text: &str) -> Result<Option<Simple>, SchemaError> {
+fn simple(text: &str) -> Result<Option<Simple>, OptionFault> {
     let upper = text.to_uppercase();
     let number = |body: &str| -> Option<f64> {
         let plain = !body.is_empty() && body.bytes().all(|b| b.is_ascii_digit() || b == b'.');
@@ -50,9 +46,7 @@ fn simple(text: &str) -> Result<Option<Simple>, SchemaError> {
     let body = upper.strip_suffix("PERCENTILE").or_else(|| upper.strip_suffix('P'));
     let Some(value) = body.and_then(number) else { return Ok(None) };
     if !(value > 0.0 && value < 100.0) {
-        return Err(SchemaError::Config(format!(
-            "Invalid value {text} for PERCENTILE option 'speculative_retry': must be between (0.0 and 100.0)"
-        )));
+        return Err(OptionFault::RetryPercentile { text: text.to_string() });
     }
     Ok(Some(Simple { kind: "PERCENTILE", text: format!("{}p", short(value)) }))
 }

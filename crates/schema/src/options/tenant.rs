@@ -1,14 +1,12 @@
 //! The `tenant_limits` map, ours: what each tenant, or a single one, may use in a second.
 
 use super::limit::bytes;
-use crate::error::SchemaError;
+use crate::fault::TenantFault;
 use std::collections::BTreeMap;
 
 const REQUESTS: &str = "requests_per_second";
 const BYTES: &str = "bytes_per_second";
 const UNLIMITED: &str = "unlimited";
-const USAGE: &str = "use tenant_limits = {'requests_per_second': '100', 'bytes_per_second': '1MB', \
-                     'acme.requests_per_second': '5000', 'acme.bytes_per_second': 'unlimited'}";
 /// So many tenants may have limits of their own: the map is part of the schema.
 const ENTRIES_MAX: usize = 1000;
 
@@ -39,13 +37,9 @@ impl TenantLimits<'_> {
 }
 
 /// The map as it is stored; an empty one takes the limits away.
-pub(crate) fn normalise(asked: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, SchemaError> {
-    let wrong = |text: String| SchemaError::Config(format!("{text}; {USAGE}"));
+pub(crate) fn normalise(asked: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, TenantFault> {
     if asked.len() > ENTRIES_MAX {
-        return Err(wrong(format!(
-            "tenant_limits has {} entries, and {ENTRIES_MAX} are allowed",
-            asked.len()
-        )));
+        return Err(TenantFault::TooManyLimits { entries: asked.len(), most: ENTRIES_MAX });
     }
     let mut stored = BTreeMap::new();
     for (name, value) in asked {
@@ -55,11 +49,11 @@ pub(crate) fn normalise(asked: &BTreeMap<String, String>) -> Result<BTreeMap<Str
         };
         let limit = limit.to_ascii_lowercase();
         if ![REQUESTS, BYTES].contains(&limit.as_str()) {
-            return Err(wrong(format!("Unknown sub-option '{name}' for the 'tenant_limits' option")));
+            return Err(TenantFault::UnknownLimit { name: name.to_string() });
         }
         let value = value.trim().to_ascii_lowercase();
         if number(&limit, &value).is_none() {
-            return Err(wrong(format!("Invalid value '{value}' for '{name}' of the 'tenant_limits' option")));
+            return Err(TenantFault::Limit { value: value.to_string(), name: name.to_string() });
         }
         let name = tenant.map_or(limit.clone(), |tenant| format!("{tenant}.{limit}"));
         stored.insert(name, value);
@@ -107,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_what_is_right() {
+    fn what_is_wrong_is_refused() {
         for (name, value) in [
             ("rows_per_second", "1"),
             ("requests_per_second", "0"),
@@ -117,11 +111,18 @@ mod tests {
             ("bytes_per_second", "1 parsec"),
             ("acme.limit", "1"),
         ] {
-            let error = normalise(&map(&[(name, value)])).unwrap_err().to_string();
-            assert!(error.contains("tenant_limits = {"), "{name} {value}: {error}");
+            let fault = normalise(&map(&[(name, value)])).unwrap_err();
+            let is_told = match &fault {
+                TenantFault::UnknownLimit { name: told } => told == name,
+                TenantFault::Limit { name: told, value: with } => {
+                    told == name && *with == value.to_ascii_lowercase()
+                }
+                _ => false,
+            };
+            assert!(is_told, "{name} {value}: {fault:?}");
         }
         let many: BTreeMap<String, String> =
             (0..=ENTRIES_MAX).map(|n| (format!("t{n}.{REQUESTS}"), "1".into())).collect();
-        assert!(normalise(&many).is_err());
+        assert!(matches!(normalise(&many), Err(TenantFault::TooManyLimits { .. })));
     }
 }

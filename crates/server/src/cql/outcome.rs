@@ -34,9 +34,12 @@ pub fn category(prepared: &Prepared, rules: &Rules) -> Option<Category> {
         Plan::Write(_) | Plan::Batch(_) | Plan::Transaction(_) => Category::Writes,
         Plan::Ddl(_) | Plan::Job(_) => Category::Schema,
         Plan::Role(plan) if changes_roles(plan) => Category::Roles,
-        Plan::Role(_) | Plan::Use(_) | Plan::Describe(_) | Plan::Explain(_) | Plan::Analyze(_) => {
-            return None;
-        }
+        Plan::Role(_)
+        | Plan::Use(_)
+        | Plan::Describe(_)
+        | Plan::Explain(_)
+        | Plan::Analyze(_)
+        | Plan::ServiceLevel(_) => return None,
     };
     let tables = prepared.tables.iter().map(|table| (&*table.keyspace, &*table.name));
     rules.records(category, tables).then_some(category)

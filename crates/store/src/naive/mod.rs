@@ -14,6 +14,7 @@ use crate::index::{self, IndexConfig};
 use crate::mirror::{Images, MirrorConfig};
 use crate::mutation::Mutation;
 use crate::read::{Flow, Partitions, Read, ReadEnd, ReadOutcome, Sink};
+use crate::row_ttl::{LivingRows, RowTtl};
 use crate::transaction::{Decide, Horizon, Moment, Stamped, Transaction};
 use crate::view::{BaseRow, ViewConfig};
 use crate::{NoPrompt, Promises, Store, TableConfig, TableId};
@@ -47,6 +48,7 @@ struct Table {
     buckets: Option<BucketsConfig>,
     mirror: Option<MirrorConfig>,
     groups: Option<Arc<GroupsConfig>>,
+    row_ttl: Option<RowTtl>,
     partitions: BTreeMap<PartitionKey, Partition>,
 }
 
@@ -73,7 +75,8 @@ impl NaiveStore {
     ) -> Result<CheckedPartition, StoreError> {
         let live = |at: &RowPosition| {
             let payload = self.current(table, key, at, now_seconds)?;
-            RowView::from_payload(&payload)?.is_live(now_seconds).then_some(payload)
+            let row = RowView::from_payload(&payload)?;
+            (row.is_live(now_seconds) && !self.is_over(table, at, &row, now_seconds)).then_some(payload)
         };
         let static_row = live(&RowPosition::Static);
         let mut holds = true;
@@ -91,6 +94,15 @@ impl NaiveStore {
             rows.push(CurrentRow { position: check.position.clone(), row });
         }
         Ok(CheckedPartition { holds, key: key.clone(), static_row, rows })
+    }
+
+    fn row_ttl(&self, table: TableId) -> Option<RowTtl> {
+        self.tables.borrow().get(&table)?.row_ttl
+    }
+
+    /// Whether the moment of a row has come.
+    fn is_over(&self, table: TableId, at: &RowPosition, row: &RowView<'_>, now_seconds: u32) -> bool {
+        *at != RowPosition::Static && self.row_ttl(table).is_some_and(|ttl| ttl.is_over(row, now_seconds))
     }
 
     pub fn create(&self, table: TableId) {
@@ -282,6 +294,14 @@ impl NaiveStore {
         let tables = self.tables.borrow();
         let table = tables.get(&read.table).ok_or(StoreError::UnknownTable(read.table))?;
         let mut tombstones = 0;
+        let mut living;
+        let sink: &mut dyn Sink = match table.row_ttl {
+            Some(row_ttl) => {
+                living = LivingRows { row_ttl, now_seconds: read.now_seconds, sink };
+                &mut living
+            }
+            None => sink,
+        };
         for (key, partition) in &table.partitions {
             if !wanted(read, key) {
                 continue;
@@ -498,6 +518,7 @@ impl Store for NaiveStore {
             table.buckets = config.buckets;
             table.mirror = config.mirror;
             table.groups = config.groups;
+            table.row_ttl = config.row_ttl;
         }
         *self.catalogue.borrow_mut() = Some(catalogue);
         Ok(())

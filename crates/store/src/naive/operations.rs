@@ -41,8 +41,16 @@ impl NaiveStore {
             let row = self.current(mutation.table, &mutation.key, position, now_seconds)?;
             Some((position.clone(), row))
         };
-        let before: Rows =
+        let mut before: Rows =
             operations.iter().chain(&checks).filter_map(|operation| row(&operation.position)).collect();
+        if let Some(row_ttl) = self.row_ttl(mutation.table) {
+            let rows = before.iter().filter_map(|(at, row)| Some((at, RowView::from_payload(row)?)));
+            row_ttl.bury(rows, now_seconds, &mut mutation);
+            before.retain(|at, row| {
+                RowView::from_payload(row)
+                    .is_some_and(|row| !self.is_over(mutation.table, at, &row, now_seconds))
+            });
+        }
         let (mut seen, mut unseen, mut written) = (before.clone(), Rows::new(), Rows::new());
         let mut statement = operations.first().map_or(0, |operation| operation.statement);
         for operation in &operations {

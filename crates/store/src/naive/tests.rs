@@ -52,18 +52,7 @@ fn store_with(rows: &[(&str, i64)]) -> (NaiveStore, PartitionKey) {
 }
 
 fn read_of(key: &PartitionKey) -> Read {
-    Read {
-        table: TABLE,
-        partitions: Partitions::One(key.clone()),
-        slices: vec![Slice::all()],
-        reverse: false,
-        statics: true,
-        after: None,
-        now_seconds: 0,
-        scan_limit: u64::MAX,
-        tombstone_limit: u64::MAX,
-        account: Default::default(),
-    }
+    Read { statics: true, ..Read::of(TABLE, Partitions::One(key.clone()), vec![Slice::all()], 0) }
 }
 
 fn lines(store: &NaiveStore, read: &Read) -> Vec<String> {

@@ -13,7 +13,7 @@ use crate::read::{Partitions, Position, Read, ReadEnd, Slice};
 use crate::refused::Refused;
 use crate::transaction::{Horizon, Stamped, WantedRow};
 use crate::view::{ColumnSource, ViewColumn, ViewCondition, ViewConfig};
-use crate::{Compaction, Compression, PartitionLimit, TableConfig, TableId};
+use crate::{Compaction, Compression, PartitionLimit, RowTtl, TableConfig, TableId};
 use model::comparison::Comparison;
 use model::constraint::{Constraint, Unsatisfied};
 use model::key::PartitionKey;
@@ -109,6 +109,7 @@ impl Wire for Read {
 
 wire_struct! {
     Slice { start, end }
+    RowTtl { column, in_millis }
     Position { key, clustering }
     Commit { mutations, now_seconds }
     PartitionCheck { table, key, checks }
@@ -275,6 +276,7 @@ impl Wire for TableConfig {
         self.limit.put(out);
         self.buckets.put(out);
         self.groups.as_deref().cloned().put(out);
+        self.row_ttl.put(out);
         assert!(self.mirror.is_none() && self.spill.is_none(), "where rows go is code");
         // Copies that may follow later are in the commit of their table there, so nothing is pending.
     }
@@ -293,6 +295,7 @@ impl Wire for TableConfig {
             groups: <Option<GroupsConfig> as Wire>::take(from)?.map(std::sync::Arc::new),
             mirror: None,
             spill: None,
+            row_ttl: Wire::take(from)?,
             later: Vec::new(),
             pending: None,
         })

@@ -67,18 +67,7 @@ fn add_one() -> Mutation {
 }
 
 fn all_of(partition: &str) -> Read {
-    Read {
-        table: TABLE,
-        partitions: Partitions::One(key(partition)),
-        slices: vec![Slice::all()],
-        reverse: false,
-        statics: false,
-        after: None,
-        now_seconds: NOW,
-        scan_limit: u64::MAX,
-        tombstone_limit: u64::MAX,
-        account: Default::default(),
-    }
+    Read::of(TABLE, Partitions::One(key(partition)), vec![Slice::all()], NOW)
 }
 
 #[derive(Default)]

@@ -118,6 +118,7 @@ pub(super) fn table(partition: &[&str], mut indexes: Vec<Index>) -> Table {
         view: None,
         foreign: None,
         compact: None,
+        row_ttl: None,
     }
 }
 

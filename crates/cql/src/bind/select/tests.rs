@@ -73,6 +73,7 @@ fn catalogue() -> Catalogue {
         view: None,
         foreign: None,
         compact: None,
+        row_ttl: None,
     };
     let keyspace = Keyspace {
         name: "ks".into(),

@@ -62,7 +62,7 @@ pub fn bind(scope: Scope<'_>, delete: &ast::Delete, markers: &mut Markers) -> Re
         ttl: None,
         condition,
         masks: Masks::default(),
-        checked: table.is_checked(),
+        checked: table.is_looked_at(),
         json: None,
         calls: markers.take_calls(),
     };

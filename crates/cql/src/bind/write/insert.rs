@@ -151,7 +151,7 @@ fn assemble(
         ttl: None,
         condition: None,
         masks: Masks::default(),
-        checked: table.is_checked(),
+        checked: table.is_looked_at(),
         json,
         calls: Vec::new(),
     })

@@ -37,7 +37,7 @@ pub fn bind(scope: Scope<'_>, update: &ast::Update, markers: &mut Markers) -> Re
         ttl,
         condition,
         masks: Masks::default(),
-        checked: table.is_checked(),
+        checked: table.is_looked_at(),
         json: None,
         calls: markers.take_calls(),
     };

@@ -185,7 +185,7 @@ fn plan(table: &Arc<Table>, kind: WriteKind, keys: Keys, assignments: Vec<Assign
         // Replaced by the check of what was read.
         condition: Some(ConditionPlan::Exists),
         masks: Masks::default(),
-        checked: table.is_checked(),
+        checked: table.is_looked_at(),
         json: None,
         calls: Vec::new(),
     }

@@ -265,18 +265,7 @@ fn after(clustering: &[u8]) -> Vec<u8> {
 }
 
 fn read(table: TableId, partitions: Partitions, slices: Vec<Slice>, after: Option<Position>) -> Read {
-    Read {
-        table,
-        partitions,
-        slices,
-        reverse: false,
-        statics: false,
-        after,
-        now_seconds: NOTHING_EXPIRED,
-        scan_limit: SCAN_ENTRIES,
-        tombstone_limit: u64::MAX,
-        account: Default::default(),
-    }
+    Read { after, scan_limit: SCAN_ENTRIES, ..Read::of(table, partitions, slices, NOTHING_EXPIRED) }
 }
 
 /// One commit of the task.

@@ -153,16 +153,8 @@ impl World {
         let table = indexed[self.random.below(indexed.len() as u64) as usize];
         let index = &table.indexes[self.random.below(table.indexes.len() as u64) as usize];
         let mut read = Read {
-            table: table.id,
-            partitions: Partitions::all(),
-            slices: vec![Slice::all()],
-            reverse: false,
             statics: true,
-            after: None,
-            now_seconds: self.now_seconds(),
-            scan_limit: u64::MAX,
-            tombstone_limit: u64::MAX,
-            account: Default::default(),
+            ..Read::of(table.id, Partitions::all(), vec![Slice::all()], self.now_seconds())
         };
         let mut shown = Shown { index, now_seconds: read.now_seconds, key: None, places: Places::new() };
         self.naive.read(&read, &mut shown).await.unwrap();

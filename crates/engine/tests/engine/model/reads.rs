@@ -39,16 +39,15 @@ impl World {
             self.count("read backwards");
         }
         Read {
-            table: [ANY_TIME, COUNTERS, PURGED][self.random.below(3) as usize],
-            partitions,
-            slices,
             reverse,
             statics: self.random.one_in(2),
-            after: None,
-            now_seconds: self.now_seconds(),
             scan_limit: if self.random.one_in(2) { u64::MAX } else { 1 + self.random.below(20) },
-            tombstone_limit: u64::MAX,
-            account: Default::default(),
+            ..Read::of(
+                [ANY_TIME, COUNTERS, PURGED][self.random.below(3) as usize],
+                partitions,
+                slices,
+                self.now_seconds(),
+            )
         }
     }
 

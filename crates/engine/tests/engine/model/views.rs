@@ -138,18 +138,7 @@ impl World {
         let which = self.random.below(2) as u32;
         let (base, by_column) = ([ANY_TIME, PURGED][which as usize], self.random.one_in(2));
         let view = TableId(FIRST_VIEW + 2 * which + u32::from(!by_column));
-        let mut read = Read {
-            table: base,
-            partitions: Partitions::all(),
-            slices: vec![Slice::all()],
-            reverse: false,
-            statics: false,
-            after: None,
-            now_seconds: self.now_seconds(),
-            scan_limit: u64::MAX,
-            tombstone_limit: u64::MAX,
-            account: Default::default(),
-        };
+        let mut read = Read::of(base, Partitions::all(), vec![Slice::all()], self.now_seconds());
         let collect = |definition| Collected {
             definition,
             now_seconds: read.now_seconds,

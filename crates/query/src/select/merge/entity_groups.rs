@@ -81,7 +81,7 @@ async fn page<S: Store, T: Store>(
             merge.leave(at);
             continue;
         }
-        let Some((clustering, row)) = stream.rows.front() else { break };
+        let Some((clustering, row)) = stream.front() else { break };
         let flow = groups.take_merged(clustering, row)?;
         if let (Some(limit), Some(left), Some(taken)) = (per_entity, groups.groups_left(), taken.get_mut(at))
         {
@@ -90,7 +90,7 @@ async fn page<S: Store, T: Store>(
         match flow {
             Flow::Continue => {
                 merge.pass(next);
-                merge.fill(next).await?;
+                merge.advance(next).await?;
             }
             Flow::NextPartition => merge.leave(at),
             Flow::Stop => return Ok(groups.stopped == Some(Stop::PageFull)),
@@ -102,12 +102,12 @@ async fn page<S: Store, T: Store>(
 impl<S: Store, T: Store> Merge<'_, '_, '_, S, T> {
     /// Goes past the first row of a stream.
     fn pass(&mut self, at: usize) {
-        self.heads.pop();
         let Some(stream) = self.streams.get_mut(at) else { return };
-        let Some((clustering, row)) = stream.rows.pop_front() else { return };
+        let group = stream.group;
+        let Some((clustering, row)) = stream.pop() else { return };
         self.waiting -= clustering.len() + row.len();
+        self.last = Some((group, clustering));
         stream.given += 1;
-        self.last = Some((stream.group, clustering));
     }
 
     /// Nothing more is wanted of an entity.

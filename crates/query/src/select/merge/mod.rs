@@ -27,6 +27,7 @@ use model::token::murmur3_h1;
 use rt::turn::give_way;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use store::{AheadMax, Store};
 
 /// Rows fetched from a partition at a time.
@@ -178,10 +179,9 @@ impl<'m, 'a, 'r, S: Store, T: Store> Merge<'m, 'a, 'r, S, T> {
             if self.count >= budget.rows || (self.body.len() >= budget.bytes && self.count > 0) {
                 return Ok(true);
             }
-            self.heads.pop();
             self.take(next);
             if self.limit_left != Some(0) {
-                self.fill(next).await?;
+                self.advance(next).await?;
             }
         }
     }
@@ -237,32 +237,66 @@ impl<'m, 'a, 'r, S: Store, T: Store> Merge<'m, 'a, 'r, S, T> {
         Ok(())
     }
 
-    /// How many rows a stream should have ready: its share of the rows that are still wanted, as the rows given so far tell it, and twice the
-    /// spread of such a share, so that few streams have to be asked again.
+    /// How many rows a stream should have ready: its share of the rows that are still wanted, as the rows given so far tell it, and the spread of
+    /// such a share. One in six is asked again then, which costs less than more rows of each.
     fn rows_ahead(&self, at: usize) -> u64 {
         let given = self.streams.get(at).map_or(0, |stream| stream.given);
         let share = (given + 1) as f64 / (self.count + self.streams.len() as u64) as f64;
         let mean = self.wanted.saturating_sub(self.count) as f64 * share;
-        ((mean + 2.0 * mean.sqrt() + 1.0) as u64).clamp(1, CHUNK_MAX)
+        ((mean + mean.sqrt() + 1.0) as u64).clamp(1, CHUNK_MAX)
     }
 
     /// Gives the first row of a stream.
     fn take(&mut self, at: usize) {
         let Some(stream) = self.streams.get_mut(at) else { return };
-        let Some((clustering, row)) = stream.rows.pop_front() else { return };
+        let group = stream.group;
+        let Some((clustering, row)) = stream.pop() else { return };
         self.waiting -= clustering.len() + row.len();
-        if let (Some(limit), Some(taken)) = (self.scan.limits.1, self.taken.get_mut(stream.group)) {
+        if let (Some(limit), Some(taken)) = (self.scan.limits.1, self.taken.get_mut(group)) {
             if *taken >= limit {
                 self.waiting -= stream.close();
                 return;
             }
             *taken += 1;
         }
+        self.body.extend_from_slice(row);
         stream.given += 1;
-        self.body.extend_from_slice(&row);
         self.count += 1;
         self.limit_left = self.limit_left.map(|left| left - 1);
-        self.last = Some((stream.group, clustering));
+        self.last = Some((group, clustering));
+    }
+
+    /// The first row of the first stream was taken: its next one finds its place among the heads.
+    async fn advance(&mut self, at: usize) -> Result<(), QueryError> {
+        let next = self.streams.get(at).and_then(|stream| self.head_of(at, stream));
+        let Some(mut first) = self.heads.peek_mut() else { return Ok(()) };
+        debug_assert_eq!(first.stream, at, "rows are taken from the first stream");
+        match next {
+            // In place, which is cheaper than out and in again.
+            Some(next) => {
+                *first = next;
+                Ok(())
+            }
+            None => {
+                PeekMut::pop(first);
+                self.fill(at).await
+            }
+        }
+    }
+
+    /// What stands for a stream among the heads.
+    fn head_of(&self, at: usize, stream: &Stream) -> Option<Head> {
+        let (clustering, _) = stream.front()?;
+        let prefix = ordered_prefix(&self.scan.plan.table, clustering, self.columns).len();
+        let (group, reverse) = (stream.group, self.scan.plan.reverse);
+        Some(Head {
+            start: start_of(clustering),
+            clustering: clustering.to_vec(),
+            prefix,
+            group,
+            stream: at,
+            reverse,
+        })
     }
 
     /// Fetches rows of a stream that has none, and puts its first among the heads.
@@ -278,11 +312,8 @@ impl<'m, 'a, 'r, S: Store, T: Store> Merge<'m, 'a, 'r, S, T> {
             return Err(ReadFault::SortTooLarge { streams, bytes_max }.into());
         }
         self.held.hold(self.waiting + self.ahead)?;
-        if let Some((clustering, _)) = stream.rows.front() {
-            let prefix = ordered_prefix(&self.scan.plan.table, clustering, self.columns).len();
-            let (group, reverse) = (stream.group, self.scan.plan.reverse);
-            self.heads.push(Head { clustering: clustering.clone(), prefix, group, stream: at, reverse });
-        }
+        let head = self.streams.get(at).and_then(|stream| self.head_of(at, stream));
+        self.heads.extend(head);
         Ok(())
     }
 
@@ -313,11 +344,21 @@ impl<'m, 'a, 'r, S: Store, T: Store> Merge<'m, 'a, 'r, S, T> {
 /// The first row of a stream, by its place in the order.
 struct Head {
     clustering: Vec<u8>,
+    /// Its first bytes, as a number of the same order: nearly always they decide.
+    start: u128,
     /// How many bytes of it ORDER BY names.
     prefix: usize,
     group: usize,
     stream: usize,
     reverse: bool,
+}
+
+/// The first bytes of a clustering key, with zeros where it is shorter.
+fn start_of(clustering: &[u8]) -> u128 {
+    let mut start = [0; 16];
+    let count = clustering.len().min(start.len());
+    start[..count].copy_from_slice(&clustering[..count]);
+    u128::from_be_bytes(start)
 }
 
 impl Head {
@@ -329,6 +370,9 @@ impl Head {
 /// The greatest is the next to be taken; of equal ones that of the first group.
 impl Ord for Head {
     fn cmp(&self, other: &Head) -> Ordering {
+        if self.group == other.group && self.start != other.start {
+            return self.directed(self.start.cmp(&other.start));
+        }
         let by_prefix = self.clustering[..self.prefix].cmp(&other.clustering[..other.prefix]);
         let by_clustering = || self.clustering.cmp(&other.clustering);
         self.directed(by_prefix)

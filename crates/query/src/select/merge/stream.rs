@@ -9,6 +9,7 @@ use crate::error::QueryError;
 use model::key::PartitionKey;
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::rc::Rc;
 use store::{Ahead, AheadMax, Partitions, Position, Read, Store};
 
@@ -36,8 +37,10 @@ pub struct Fetch {
 
 pub struct Stream {
     pub group: usize,
-    /// Fetched and not yet taken: clustering, and the encoded row.
-    pub rows: VecDeque<(Vec<u8>, Vec<u8>)>,
+    /// Fetched and not yet taken: clustering, and where the row is among the fetched ones.
+    rows: VecDeque<(Vec<u8>, Range<usize>)>,
+    /// The rows of the last fetch, encoded.
+    fetched: Vec<u8>,
     places: Option<Places>,
     /// The partition at hand, and the last row that was fetched of it.
     here: Option<PartitionKey>,
@@ -57,6 +60,7 @@ impl Stream {
         Stream {
             group,
             rows: VecDeque::new(),
+            fetched: Vec::new(),
             places: Some(places),
             here: None,
             after: None,
@@ -85,6 +89,18 @@ impl Stream {
         self.places = None;
         self.ahead = None;
         self.rows.drain(..).map(|(clustering, row)| clustering.len() + row.len()).sum()
+    }
+
+    /// The next row.
+    pub fn front(&self) -> Option<(&[u8], &[u8])> {
+        let (clustering, row) = self.rows.front()?;
+        Some((clustering, self.fetched.get(row.clone())?))
+    }
+
+    /// Takes the next row; its bytes stay until the next fetch.
+    pub fn pop(&mut self) -> Option<(Vec<u8>, &[u8])> {
+        let (clustering, row) = self.rows.pop_front()?;
+        Some((clustering, self.fetched.get(row)?))
     }
 
     /// What its first fetch will read; `None` if there is nothing to read, or nothing is known before it is.
@@ -197,10 +213,11 @@ impl Stream {
             self.here = None;
         }
         let (mut start, mut bytes) = (0, 0);
+        debug_assert!(self.rows.is_empty(), "rows that wait are in what is replaced");
+        self.fetched = std::mem::take(&mut collector.body);
         for (clustering, end) in collector.trace.take().unwrap_or_default() {
-            let row = collector.body[start..end].to_vec();
-            bytes += clustering.len() + row.len();
-            self.rows.push_back((clustering, row));
+            bytes += clustering.len() + end - start;
+            self.rows.push_back((clustering, start..end));
             start = end;
         }
         if let Some((last, _)) = self.rows.back() {

@@ -9,9 +9,10 @@ use super::{changed, existing_keyspace, foreign, guard, is_word, unchanged, with
 use crate::bucketing;
 use crate::catalogue::Catalogue;
 use crate::change::{Applied, EffectKind, NewIndex, TargetKind};
-use crate::error::SchemaError;
+use crate::fault::{IndexFault, Resource, SchemaError};
 use crate::index::{CLASS, Index, IndexKind, TARGET, is_storage_attached};
 use crate::keyspace::Keyspace;
+use crate::name::FullName;
 use crate::table::Table;
 use model::lists::Lists;
 use model::types::quote_identifier;
@@ -22,26 +23,26 @@ use std::sync::Arc;
 const PLAIN: &str = "legacy_local_table";
 
 pub(super) fn create(catalogue: &Catalogue, new: &NewIndex) -> Result<Applied, SchemaError> {
-    guard(&new.keyspace, "ALTER", || format!("table {}.{}", new.keyspace, new.table))?;
+    guard(&new.keyspace, "ALTER", || Resource::Table(new.table.clone()))?;
     let kind = kind(new);
     let given = given_options(new, kind)?;
     let keyspace = existing_keyspace(catalogue, &new.keyspace)?;
     let table = keyspace
         .table(&new.table)
-        .ok_or_else(|| SchemaError::Invalid(format!("Table '{}' doesn't exist", new.table)))?;
+        .ok_or_else(|| IndexFault::TableMissing { table: new.table.to_string() })?;
     if let Some(name) = new.name.as_ref().filter(|name| keyspace.index(name).is_some()) {
         return match new.if_not_exists {
             true => Ok(unchanged(catalogue)),
-            false => Err(SchemaError::Invalid(format!("Index '{name}' already exists"))),
+            false => Err(IndexFault::Exists { index: name.to_string() }.into()),
         };
     }
     if table.view.is_some() {
-        return Err(SchemaError::invalid("Secondary indexes on materialized views aren't supported"));
+        return Err(IndexFault::OfView.into());
     }
     foreign::refuse(table)?;
     bucketing::refuse_under_way(table)?;
     if table.is_counter() {
-        return Err(SchemaError::invalid("Secondary indexes on counter tables aren't supported"));
+        return Err(IndexFault::OfCounters.into());
     }
     let targets = target::read(table, new, kind)?;
     let name = new.name.clone().unwrap_or_else(|| free_name(keyspace, table, &targets));
@@ -49,14 +50,11 @@ pub(super) fn create(catalogue: &Catalogue, new: &NewIndex) -> Result<Applied, S
     if let Some(same) = table.indexes.iter().find(|index| index.kind == kind && index.options == options) {
         return match new.if_not_exists {
             true => Ok(unchanged(catalogue)),
-            false => Err(SchemaError::Invalid(format!(
-                "Index {name} is a duplicate of existing index {}",
-                same.name
-            ))),
+            false => Err(IndexFault::Same { index: name.to_string(), same: same.name.to_string() }.into()),
         };
     }
     if !is_word(&name) {
-        return Err(SchemaError::Config(format!("Illegal index name {name}")));
+        return Err(IndexFault::NotAWord { index: name.to_string() }.into());
     }
     let mut warnings = Vec::new();
     if kind == IndexKind::Custom {
@@ -65,7 +63,7 @@ pub(super) fn create(catalogue: &Catalogue, new: &NewIndex) -> Result<Applied, S
     }
     // The classes that may do with another number of columns have been refused.
     let Some(&(part, column)) = targets.first() else {
-        return Err(SchemaError::invalid("An index is on a column"));
+        return Err(IndexFault::NoColumn.into());
     };
     let id = catalogue.next_table_id;
     let index = Index {
@@ -101,11 +99,10 @@ pub(super) fn drop(
     let Some((keyspace, table)) = found else {
         return match if_exists {
             true => Ok(unchanged(catalogue)),
-            // The stray quote is Cassandra's.
-            false => Err(SchemaError::Invalid(format!("Index '{place}.{name}' doesn't exist'"))),
+            false => Err(IndexFault::Missing { index: FullName::new(place, name) }.into()),
         };
     };
-    guard(place, "ALTER", || format!("table {place}.{}", table.name))?;
+    guard(place, "ALTER", || Resource::Table(table.name.to_string()))?;
     let mut next = Table::clone(table);
     next.indexes.retain(|index| *index.name != *name);
     let next = with_table(catalogue, keyspace, next);
@@ -163,11 +160,11 @@ fn kind(new: &NewIndex) -> IndexKind {
 fn given_options(new: &NewIndex, kind: IndexKind) -> Result<BTreeMap<String, String>, SchemaError> {
     new.properties.only(&["options"])?;
     if kind == IndexKind::Composites && !new.properties.is_empty() {
-        return Err(SchemaError::invalid("Cannot specify options for a non-CUSTOM index"));
+        return Err(IndexFault::OptionsOfPlain.into());
     }
     let given = new.properties.map("options")?.cloned().unwrap_or_default();
     match [CLASS, TARGET].into_iter().find(|name| given.contains_key(*name)) {
-        Some(name) => Err(SchemaError::Invalid(format!("Cannot specify {name} as a CUSTOM option"))),
+        Some(name) => Err(IndexFault::OwnOption { option: name.to_string() }.into()),
         None => Ok(given),
     }
 }
@@ -195,10 +192,8 @@ fn check_class(class: &str) -> Result<(), SchemaError> {
         return Ok(());
     }
     match class.rsplit('.').next() {
-        Some("SASIIndex") => Err(SchemaError::invalid(
-            "SASI indexes are disabled. An index USING 'sai' serves equality and ranges",
-        )),
-        _ => Err(SchemaError::Config(format!("Unable to find custom indexer class '{class}'"))),
+        Some("SASIIndex") => Err(IndexFault::Sasi.into()),
+        _ => Err(IndexFault::ClassUnknown { class: class.to_string() }.into()),
     }
 }
 
@@ -215,14 +210,15 @@ fn free_name(keyspace: &Keyspace, table: &Table, targets: &[target::Target<'_>])
     names.find(|name| keyspace.index(name).is_none()).unwrap_or(name)
 }
 
-/// Refuses to take away or rename a column that indexes depend on. `what` is the beginning of Cassandra's sentence.
-pub(super) fn check_unindexed(table: &Table, column: &str, what: &str) -> Result<(), SchemaError> {
-    let names: Vec<&str> = table.indexes_on(column).map(|index| &*index.name).collect();
+/// Refuses to take away or rename a column that indexes depend on. `fault` says which of the two.
+pub(super) fn check_unindexed(
+    table: &Table,
+    column: &str,
+    fault: fn(String, Vec<String>) -> IndexFault,
+) -> Result<(), SchemaError> {
+    let names: Vec<String> = table.indexes_on(column).map(|index| index.name.to_string()).collect();
     if names.is_empty() {
         return Ok(());
     }
-    let names = names.join(", ");
-    Err(SchemaError::Invalid(format!(
-        "{what} column {column} because it has dependent secondary indexes ({names})"
-    )))
+    Err(fault(column.to_string(), names).into())
 }

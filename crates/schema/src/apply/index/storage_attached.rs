@@ -4,11 +4,10 @@
 //! Cassandra's files are kept and have no effect.
 
 use super::target::Target;
-use crate::error::SchemaError;
+use crate::fault::{AttachedFault, SchemaError, Warning};
 use crate::index::{ASCII, CASE_SENSITIVE, CLASS, IndexPart, NORMALIZE, SIMILARITY, TARGET};
 use crate::table::Table;
-use model::lists::VECTORS_MIN;
-use model::types::{DataType, java_class_name};
+use model::types::DataType;
 use std::collections::BTreeMap;
 
 const CONNECTIONS: &str = "maximum_node_connections";
@@ -25,29 +24,24 @@ pub(super) fn check(
     table: &Table,
     targets: &[Target<'_>],
     options: &BTreeMap<String, String>,
-    warnings: &mut Vec<String>,
+    warnings: &mut Vec<Warning>,
 ) -> Result<(), SchemaError> {
     let known = [CASE_SENSITIVE, NORMALIZE, ASCII, SIMILARITY, CONNECTIONS, BEAM, OPTIMIZE, TARGET, CLASS];
-    let unknown: Vec<&str> =
-        options.keys().map(String::as_str).filter(|name| !known.contains(name)).collect();
+    let unknown: Vec<String> =
+        options.keys().filter(|name| !known.contains(&name.as_str())).cloned().collect();
     if !unknown.is_empty() {
-        return Err(SchemaError::Config(format!(
-            "Properties specified [{}] are not understood by StorageAttachedIndex",
-            unknown.join(", ")
-        )));
+        return Err(AttachedFault::UnknownOptions { options: unknown }.into());
     }
     let &[(part, column)] = targets else {
-        let target = options.get(TARGET).map_or("", String::as_str);
-        return Err(SchemaError::Invalid(match targets {
-            [] => "Failed to retrieve target column for:".to_string(),
-            _ => format!("A storage-attached index cannot be created over multiple columns: {target}"),
-        }));
+        let target = options.get(TARGET).cloned().unwrap_or_default();
+        return Err(match targets {
+            [] => AttachedFault::NoTarget,
+            _ => AttachedFault::SeveralTargets { target },
+        }
+        .into());
     };
     if table.indexes_on(&column.name).any(|other| other.is_storage_attached() && other.part == part) {
-        return Err(SchemaError::Invalid(format!(
-            "Cannot create more than one storage-attached index on the same column: {}",
-            column.name
-        )));
+        return Err(AttachedFault::Several { column: column.name.to_string() }.into());
     }
     let indexed = indexed_types(part, &column.data_type);
     let is_key = column.kind.is_primary_key();
@@ -55,25 +49,16 @@ pub(super) fn check(
     check_vector_options(&column.data_type, options)?;
     if let DataType::Vector { element, dimensions } = &column.data_type {
         if **element != DataType::Float {
-            return Err(SchemaError::invalid(
-                "SAI ANN indexes are only allowed on vector columns with float elements",
-            ));
+            return Err(AttachedFault::VectorElement.into());
         }
         if *dimensions == 1 && similarity(options) == COSINE {
-            return Err(SchemaError::invalid(
-                "Cosine similarity is not supported for single-dimension vectors",
-            ));
+            return Err(AttachedFault::CosineOfOne.into());
         }
-        warnings.push(format!(
-            "The index on {} finds nearly all of the nearest rows once its table has {VECTORS_MIN} vectors, without looking at every \
-             one. Until then, and where a statement names partitions, ANN OF compares with every row and is exact. EXPLAIN tells \
-             which way a statement goes",
-            column.name
-        ));
+        warnings.push(Warning::VectorsNearly { column: column.name.to_string() });
         return Ok(());
     }
     match indexed.iter().find(|data_type| !is_supported(data_type)) {
-        Some(data_type) => Err(SchemaError::Invalid(format!("Unsupported type: {data_type}"))),
+        Some(data_type) => Err(AttachedFault::Type { data_type: data_type.clone() }.into()),
         None => Ok(()),
     }
 }
@@ -109,30 +94,23 @@ fn check_text_options(
     };
     if is_key && given().next().is_some() {
         let listed: Vec<String> = given().map(|(name, value, _)| format!("'{name}': '{value}'")).collect();
-        return Err(SchemaError::Invalid(format!(
-            "Analysis options are not supported on primary key columns, but found {{{}}}",
-            listed.join(", ")
-        )));
+        return Err(AttachedFault::AnalysisOfKey { options: listed }.into());
     }
     let changed = |(_, value, usual): &(&str, &str, bool)| !value.eq_ignore_ascii_case(&usual.to_string());
     if given().any(|option| changed(&option)) && is_entries {
-        let classes: Vec<String> = indexed.iter().map(java_class_name).collect();
-        return Err(SchemaError::Invalid(format!(
-            "CQL type 'org.apache.cassandra.db.marshal.CompositeType({})' cannot be analyzed.",
-            classes.join(",")
-        )));
+        return Err(AttachedFault::AnalysisOfEntries { types: indexed.to_vec() }.into());
     }
     if given().any(|option| changed(&option))
         && let Some(data_type) = indexed.iter().find(|data_type| !data_type.is_text())
     {
-        return Err(SchemaError::Invalid(format!("CQL type {data_type} cannot be analyzed.")));
+        return Err(AttachedFault::AnalysisOf { data_type: data_type.clone() }.into());
     }
     let is_word = |value: &str| value.eq_ignore_ascii_case("true") || value.eq_ignore_ascii_case("false");
     match given().find(|(_, value, _)| !is_word(value)) {
         None => Ok(()),
-        Some((name, "", _)) => Err(SchemaError::Invalid(format!("Empty value for boolean option '{name}'"))),
+        Some((name, "", _)) => Err(AttachedFault::EmptyBoolean { option: name.to_string() }.into()),
         Some((name, value, _)) => {
-            Err(SchemaError::Invalid(format!("Illegal value for boolean option '{name}': {value}")))
+            Err(AttachedFault::Boolean { option: name.to_string(), value: value.to_string() }.into())
         }
     }
 }
@@ -141,28 +119,25 @@ fn similarity(options: &BTreeMap<String, String>) -> String {
     options.get(SIMILARITY).map_or(COSINE.into(), |name| name.to_ascii_uppercase())
 }
 
-/// The name of the index is missing in two of these sentences: Cassandra has `null` there.
 fn check_vector_options(data_type: &DataType, options: &BTreeMap<String, String>) -> Result<(), SchemaError> {
     let given = [SIMILARITY, CONNECTIONS, BEAM, OPTIMIZE].iter().any(|name| options.contains_key(*name));
     if given && !matches!(data_type, DataType::Vector { .. }) {
-        return Err(SchemaError::Invalid(format!("CQL type {data_type} cannot have vector options")));
+        return Err(AttachedFault::VectorOptionsOf { data_type: data_type.clone() }.into());
     }
-    let fixed = [(CONNECTIONS, "Maximum node connections"), (BEAM, "Construction beam width")];
-    if let Some((_, what)) = fixed.iter().find(|(name, _)| options.contains_key(*name)) {
-        return Err(SchemaError::Invalid(format!(
-            "{what} cannot be set without enabling SAI_VECTOR_ALLOW_CUSTOM_PARAMETERS"
-        )));
+    if options.contains_key(CONNECTIONS) {
+        return Err(AttachedFault::NodeConnections.into());
+    }
+    if options.contains_key(BEAM) {
+        return Err(AttachedFault::BeamWidth.into());
     }
     let named = similarity(options);
     if !["EUCLIDEAN", "DOT_PRODUCT", COSINE].contains(&named.as_str()) {
-        return Err(SchemaError::Invalid(format!(
-            "Similarity function {named} was not recognized for index null. Valid values are: EUCLIDEAN, DOT_PRODUCT, COSINE"
-        )));
+        return Err(AttachedFault::Similarity { name: named.to_string() }.into());
     }
     match options.get(OPTIMIZE).map(|value| value.to_ascii_uppercase()) {
-        Some(value) if value != "LATENCY" && value != "RECALL" => Err(SchemaError::Invalid(format!(
-            "optimize_for '{value}' was not recognized for index null. Valid values are: LATENCY, RECALL"
-        ))),
+        Some(value) if value != "LATENCY" && value != "RECALL" => {
+            Err(AttachedFault::OptimizeFor { value: value.to_string() }.into())
+        }
         _ => Ok(()),
     }
 }

@@ -3,10 +3,10 @@
 use crate::change::NewIndex;
 use crate::column::{Column, ColumnKind};
 use crate::compact::Compact;
-use crate::error::SchemaError;
+use crate::fault::{IndexFault, SchemaError};
 use crate::index::{IndexKind, IndexPart};
 use crate::table::Table;
-use model::types::{DataType, quote_identifier};
+use model::types::DataType;
 
 pub(super) type Target<'t> = (IndexPart, &'t Column);
 
@@ -21,28 +21,22 @@ pub(super) fn read<'t>(
 ) -> Result<Vec<Target<'t>>, SchemaError> {
     let mut targets: Vec<Target<'t>> = Vec::with_capacity(new.targets.len());
     for (part, name) in &new.targets {
-        let column = table.column(name).ok_or_else(|| {
-            let (name, place) = (quote_identifier(name), quote_identifier(&table.keyspace));
-            let table = quote_identifier(&table.name);
-            SchemaError::Invalid(format!("Undefined column name {name} in table {place}.{table}"))
+        let column = table.column(name).ok_or_else(|| IndexFault::UndefinedColumn {
+            column: name.to_string(),
+            table: table.full_name(),
         })?;
         let bare = *part == IndexPart::Whole && column.data_type.is_collection();
         targets.push((if bare { IndexPart::Values } else { *part }, column));
     }
     if kind == IndexKind::Composites && targets.is_empty() {
-        return Err(SchemaError::invalid(
-            "Only CUSTOM indexes can be created without specifying a target column",
-        ));
+        return Err(IndexFault::NoTarget.into());
     }
     if kind == IndexKind::Composites && targets.len() > 1 {
-        return Err(SchemaError::invalid("Only CUSTOM indexes support multiple columns"));
+        return Err(IndexFault::SeveralTargets.into());
     }
     for (at, (_, column)) in targets.iter().enumerate() {
         if targets.iter().take(at).any(|(_, earlier)| earlier.name == column.name) {
-            return Err(SchemaError::Invalid(format!(
-                "Duplicate column '{}' in index target list",
-                column.name
-            )));
+            return Err(IndexFault::DuplicateTarget { column: column.name.to_string() }.into());
         }
     }
     targets.iter().try_for_each(|(part, column)| check(table, kind, *part, column))?;
@@ -53,47 +47,34 @@ fn check(table: &Table, kind: IndexKind, part: IndexPart, column: &Column) -> Re
     let (name, data_type) = (&column.name, &column.data_type);
     let (collection, cells) = (data_type.is_collection(), data_type.is_multi_cell());
     let frozen_collection = collection && !cells;
-    let word = part.word().unwrap_or_default();
     let only_key = column.kind == ColumnKind::PartitionKey && table.partition_key.len() == 1;
-    let text = if kind == IndexKind::Custom && !is_short_word(name) {
-        format!(
-            "Column '{name}' is longer than the permissible name length of {NAME_CHARACTERS_MAX} characters or contains \
-             non-alphanumeric-underscore characters"
-        )
+    let column_name = name.to_string();
+    let fault = if kind == IndexKind::Custom && !is_short_word(name) {
+        IndexFault::ColumnName { column: column_name, characters_max: NAME_CHARACTERS_MAX }
     } else if data_type.references_duration() {
-        let holders = match data_type {
-            _ if collection => "collections containing durations",
-            DataType::Tuple(_) => "tuples containing durations",
-            DataType::Udt(_) => "UDTs containing durations",
-            _ => "duration columns",
-        };
-        format!("Secondary indexes are not supported on {holders}")
+        IndexFault::Durations { data_type: data_type.clone() }
     } else if table.compact.is_some() && column.kind.is_primary_key() {
-        "Secondary indexes are not supported on PRIMARY KEY columns in COMPACT STORAGE tables".to_string()
+        IndexFault::CompactKey
     } else if table.compact == Some(Compact::Dense) {
-        "Secondary indexes are not supported on compact value column of COMPACT STORAGE tables".to_string()
+        IndexFault::CompactValue
     } else if only_key {
-        format!("Cannot create secondary index on the only partition key column {name}")
+        IndexFault::OnlyKey { column: column_name }
     } else if frozen_collection && part != IndexPart::Full {
-        format!(
-            "Cannot create {word}() index on frozen column {name}. Frozen collections are immutable and must be fully \
-             indexed by using the 'full({})' modifier",
-            quote_identifier(name)
-        )
+        IndexFault::FrozenInParts { part, column: column_name }
     } else if !frozen_collection && part == IndexPart::Full {
-        "full() indexes can only be created on frozen collections".to_string()
+        IndexFault::FullOfOthers
     } else if !collection && part != IndexPart::Whole {
-        format!("Cannot create {word}() index on {name}. Non-collection columns only support simple indexes")
+        IndexFault::PartOfOthers { part, column: column_name }
     } else if matches!(part, IndexPart::Keys | IndexPart::Entries)
         && !matches!(data_type, DataType::Map { .. })
     {
-        format!("Cannot create index on {word} of column {name} with non-map type")
+        IndexFault::NotAMap { part, column: column_name }
     } else if matches!(data_type, DataType::Udt(_)) && cells {
-        format!("Cannot create index on non-frozen UDT column {name}")
+        IndexFault::UdtColumn { column: column_name }
     } else {
         return Ok(());
     };
-    Err(SchemaError::Invalid(text))
+    Err(fault.into())
 }
 
 fn is_short_word(name: &str) -> bool {

@@ -3,11 +3,11 @@
 use super::totals;
 use crate::change::NewView;
 use crate::column::{Column, ColumnKind};
-use crate::error::SchemaError;
+use crate::fault::{KeyFault, ProjectionFault, SchemaError, ViewFault};
 use crate::options::TableOptions;
 use crate::table::{Table, TableKind};
 use crate::view::{Projection, View, ViewRestriction};
-use model::types::{DataType, java_class_name, quote_identifier};
+use model::types::DataType;
 
 /// The view as a table without id and options.
 pub(super) fn table(
@@ -35,6 +35,7 @@ pub(super) fn table(
         view: None,
         foreign: None,
         compact: None,
+        row_ttl: None,
     };
     apply_order(new, &mut table)?;
     if has_totals {
@@ -54,7 +55,7 @@ pub(super) fn table(
         base: base.name.clone(),
         base_id: base.id,
         include_all_columns: matches!(new.selected, Ok(None)),
-        restrictions: new.restrictions.clone().map_err(SchemaError::Invalid)?,
+        restrictions: new.restrictions.clone().map_err(ViewFault::Written)?,
         built: false,
         disabled: None,
         projection,
@@ -68,16 +69,13 @@ pub(super) fn table(
 
 /// The columns of the base that the view has.
 fn selected<'b>(base: &'b Table, new: &NewView) -> Result<Vec<&'b Column>, SchemaError> {
-    let columns: Vec<&Column> = match new.selected.as_ref().map_err(SchemaError::invalid)? {
+    let columns: Vec<&Column> = match new.selected.as_ref().map_err(|why| ViewFault::Written(why.clone()))? {
         None => base.columns().collect(),
         Some(names) => {
             let find = |name: &String| {
-                base.column(name).ok_or_else(|| {
-                    let (name, place) = (quote_identifier(name), &base.keyspace);
-                    SchemaError::Invalid(format!(
-                        "Undefined column name {name} in table {place}.{}",
-                        base.name
-                    ))
+                base.column(name).ok_or_else(|| ViewFault::UndefinedColumn {
+                    column: name.to_string(),
+                    table: base.full_name(),
                 })
             };
             // The columns of a projection's key need not be named twice.
@@ -87,10 +85,10 @@ fn selected<'b>(base: &'b Table, new: &NewView) -> Result<Vec<&'b Column>, Schem
     };
     match columns.iter().find(|column| column.kind == ColumnKind::Static) {
         None => Ok(columns),
-        Some(column) => Err(SchemaError::Invalid(format!(
-            "Cannot include static column '{}' in materialized view '{}'",
-            column.name, new.name
-        ))),
+        Some(column) => {
+            Err(ViewFault::StaticColumn { column: column.name.to_string(), view: new.name.to_string() }
+                .into())
+        }
     }
 }
 
@@ -100,16 +98,10 @@ fn key_columns(selected: &[&Column], new: &NewView, kind: ColumnKind) -> Result<
     let earlier = if kind == ColumnKind::Clustering { new.partition_key.as_slice() } else { &[] };
     let column = |(position, name): (usize, &String)| {
         let Some(column) = selected.iter().find(|column| *column.name == **name) else {
-            return Err(SchemaError::Invalid(format!(
-                "Unknown column '{name}' referenced in PRIMARY KEY for materialized view '{}'",
-                new.name
-            )));
+            return Err(ViewFault::KeyUnknown { column: name.to_string(), view: new.name.to_string() }.into());
         };
         if earlier.contains(name) || names[..position].contains(name) {
-            return Err(SchemaError::Invalid(format!(
-                "Duplicate column '{name}' in PRIMARY KEY clause for materialized view '{}'",
-                new.name
-            )));
+            return Err(ViewFault::KeyTwice { column: name.to_string(), view: new.name.to_string() }.into());
         }
         check_type(column)?;
         // A clustering column of the base keeps its direction where nothing else is said.
@@ -121,21 +113,17 @@ fn key_columns(selected: &[&Column], new: &NewView, kind: ColumnKind) -> Result<
 
 fn check_type(column: &Column) -> Result<(), SchemaError> {
     let Column { name, data_type, .. } = column;
-    let fault = match data_type {
-        DataType::Udt(udt) if !udt.frozen => format!(
-            "Invalid non-frozen user-defined type '{}' for PRIMARY KEY column '{name}'",
-            java_class_name(data_type)
-        ),
-        other if other.is_multi_cell() => format!(
-            "Invalid non-frozen collection type '{}' for PRIMARY KEY column '{name}'",
-            java_class_name(other)
-        ),
-        other if other.references_duration() => {
-            format!("duration type is not supported for PRIMARY KEY column '{name}'")
+    let column = name.to_string();
+    match data_type {
+        DataType::Udt(udt) if !udt.frozen => {
+            Err(ViewFault::KeyUdt { data_type: data_type.clone(), column }.into())
         }
-        _ => return Ok(()),
-    };
-    Err(SchemaError::Invalid(fault))
+        other if other.is_multi_cell() => {
+            Err(ViewFault::KeyCollection { data_type: other.clone(), column }.into())
+        }
+        other if other.references_duration() => Err(KeyFault::Duration { column }.into()),
+        _ => Ok(()),
+    }
 }
 
 /// CLUSTERING ORDER BY, if there is one, names all clustering columns in their order.
@@ -144,9 +132,7 @@ fn apply_order(new: &NewView, table: &mut Table) -> Result<(), SchemaError> {
         return Ok(());
     }
     if !new.clustering_order.iter().map(|(name, _)| name).eq(&new.clustering) {
-        return Err(SchemaError::invalid(
-            "Clustering key columns must exactly match columns in CLUSTERING ORDER BY directive",
-        ));
+        return Err(ViewFault::OrderDiffers.into());
     }
     for (column, (_, descending)) in table.clustering.iter_mut().zip(&new.clustering_order) {
         column.descending = *descending;
@@ -157,35 +143,28 @@ fn apply_order(new: &NewView, table: &mut Table) -> Result<(), SchemaError> {
 /// A view has the base's whole key in its own, and at most one column more (a projection any number): so a row of the base is at most one of the view.
 fn check_key(base: &Table, new: &NewView, table: &Table) -> Result<(), SchemaError> {
     let in_view = |column: &&Column| table.primary_key().any(|key| key.id == column.id);
-    let missing: Vec<&str> =
-        base.primary_key().filter(|column| !in_view(column)).map(|column| &*column.name).collect();
+    let missing: Vec<String> =
+        base.primary_key().filter(|column| !in_view(column)).map(|column| column.name.to_string()).collect();
     if !missing.is_empty() {
-        return Err(SchemaError::Invalid(format!(
-            "Cannot create materialized view '{}' without primary key columns {} from base table '{}'",
-            new.name,
-            missing.join(", "),
-            base.name
-        )));
+        return Err(ViewFault::KeyLacks {
+            view: new.name.to_string(),
+            columns: missing,
+            table: base.name.to_string(),
+        }
+        .into());
     }
     let in_base = |column: &&Column| base.primary_key().any(|key| key.id == column.id);
-    let added: Vec<&str> =
-        table.primary_key().filter(|column| !in_base(column)).map(|column| &*column.name).collect();
+    let added: Vec<String> =
+        table.primary_key().filter(|column| !in_base(column)).map(|column| column.name.to_string()).collect();
     if added.len() > 1 && !new.is_projection {
-        return Err(SchemaError::Invalid(format!(
-            "Cannot include more than one non-primary key column in materialized view primary key (got {})",
-            added.join(", ")
-        )));
+        return Err(ViewFault::KeyAddsSeveral { columns: added }.into());
     }
     check_scale(base, table)
 }
 
 fn check_scale(base: &Table, table: &Table) -> Result<(), SchemaError> {
     if let Some(column) = lost_scale(base, table) {
-        return Err(SchemaError::Invalid(format!(
-            "Clustering column {} holds decimals, whose scale is not part of a clustering key; a materialized view \
-             cannot have it in its partition key. Make it a clustering column of the view",
-            column.name
-        )));
+        return Err(ViewFault::ScaleLost { column: column.name.to_string() }.into());
     }
     Ok(())
 }
@@ -203,29 +182,27 @@ fn check_restrictions(base: &Table, table: &Table) -> Result<(), SchemaError> {
         return check_projected(base, restrictions);
     }
     let is_restricted = |column: &&Column| restrictions.iter().any(|r| r.columns.contains(&column.name));
-    let mut free: Vec<&str> =
-        table.primary_key().filter(|column| !is_restricted(column)).map(|column| &*column.name).collect();
+    let mut free: Vec<String> = table
+        .primary_key()
+        .filter(|column| !is_restricted(column))
+        .map(|column| column.name.to_string())
+        .collect();
     if !free.is_empty() {
         free.sort_unstable();
-        return Err(SchemaError::Invalid(format!(
-            "Primary key columns {} must be restricted with 'IS NOT NULL' or otherwise",
-            free.join(", ")
-        )));
+        return Err(ViewFault::KeyNullable { columns: free }.into());
     }
     let in_base = |name: &str| base.primary_key().any(|key| *key.name == *name);
-    let mut illegal: Vec<&str> = restrictions
+    let mut illegal: Vec<String> = restrictions
         .iter()
         .filter(|restriction| !restriction.is_not_null())
-        .flat_map(|restriction| restriction.columns.iter().map(|name| &**name))
+        .flat_map(|restriction| restriction.columns.iter())
         .filter(|name| !in_base(name))
+        .map(|name| name.to_string())
         .collect();
     if !illegal.is_empty() {
         illegal.sort_unstable();
         illegal.dedup();
-        return Err(SchemaError::Invalid(format!(
-            "Non-primary key columns can only be restricted with 'IS NOT NULL' (got: {} restricted illegally)",
-            illegal.join(", ")
-        )));
+        return Err(ViewFault::OthersRestricted { columns: illegal }.into());
     }
     Ok(())
 }
@@ -238,9 +215,6 @@ fn check_projected(base: &Table, restrictions: &[ViewRestriction]) -> Result<(),
     let unfit = |column: &&Column| column.kind == ColumnKind::Static || column.data_type.is_multi_cell();
     match columns.find(unfit) {
         None => Ok(()),
-        Some(column) => Err(SchemaError::Invalid(format!(
-            "The WHERE clause of a projection cannot be about {}: it is static or a collection that is not frozen",
-            column.name
-        ))),
+        Some(column) => Err(ProjectionFault::Condition { column: column.name.to_string() }.into()),
     }
 }

@@ -17,19 +17,14 @@ use super::{changed, existing_keyspace, foreign, guard, unchanged, with_table};
 use crate::catalogue::Catalogue;
 use crate::change::{Applied, EffectKind, NewView, Setting, TargetKind};
 use crate::column::Column;
-use crate::error::SchemaError;
+use crate::fault::{Resource, SchemaError, SystemFault, TableFault, ViewFault};
 use crate::keyspace::{Keyspace, is_local_system_name};
+use crate::name::FullName;
 use crate::options::TableOptions;
 use crate::properties::Properties;
 use crate::table::Table;
 use crate::tenant;
 use std::sync::Arc;
-
-const GRACE_IS_NEEDED: &str = "since this value is used to TTL undelivered updates. Setting gc_grace_seconds too low \
-                               might cause undelivered updates to expire before being replayed.";
-
-const TTL_OF_BASE: &str = "Data in a materialized view always expire at the same time than the corresponding data in \
-                           the parent table.";
 
 pub(super) fn create(
     catalogue: &Catalogue,
@@ -37,22 +32,18 @@ pub(super) fn create(
     setting: &Setting,
 ) -> Result<Applied, SchemaError> {
     let NewView { keyspace: place, name, base, .. } = new;
-    guard(place, "ALTER", || format!("table {place}.{base}"))?;
+    guard(place, "ALTER", || Resource::Table(base.to_string()))?;
     let keyspace = existing_keyspace(catalogue, place)?;
     if new.base_keyspace != *place {
-        return Err(SchemaError::invalid(
-            "Cannot create a materialized view on a table in a different keyspace",
-        ));
+        return Err(ViewFault::OtherKeyspace.into());
     }
     let base = keyspace
         .table(base)
         .filter(|base| base.view.is_none())
-        .ok_or_else(|| SchemaError::Invalid(format!("Base table '{base}' doesn't exist")))?;
+        .ok_or_else(|| ViewFault::BaseMissing { base: base.to_string() })?;
     match keyspace.table(name) {
         Some(taken) if taken.view.is_none() => {
-            return Err(SchemaError::Invalid(format!(
-                "Cannot create materialized view '{name}' - a table with the same name already exists"
-            )));
+            return Err(ViewFault::NameOfTable { view: name.to_string() }.into());
         }
         Some(_) if new.if_not_exists => return Ok(unchanged(catalogue)),
         Some(_) => return Err(SchemaError::TableExists { keyspace: place.clone(), table: name.clone() }),
@@ -60,14 +51,12 @@ pub(super) fn create(
     }
     foreign::refuse(base)?;
     crate::bucketing::refuse_under_way(base)?;
+    super::row_ttl::refuse_copies(base)?;
     if base.is_counter() {
-        return Err(SchemaError::invalid("Materialized views are not supported on counter tables"));
+        return Err(ViewFault::OfCounters.into());
     }
     if base.options.gc_grace_seconds == 0 {
-        return Err(SchemaError::Invalid(format!(
-            "Cannot create materialized view '{name}' for base table '{}' with gc_grace_seconds of 0, {GRACE_IS_NEEDED}",
-            base.name
-        )));
+        return Err(ViewFault::NoGrace { view: name.to_string(), base: base.name.to_string() }.into());
     }
     crate::bucketing::refuse_on_view(&new.properties)?;
     tenant::refuse_on_view(&new.properties)?;
@@ -78,9 +67,7 @@ pub(super) fn create(
         false => new.properties.clone(),
     })?;
     if options.default_time_to_live != 0 {
-        return Err(SchemaError::Invalid(format!(
-            "Cannot set default_time_to_live for a materialized view. {TTL_OF_BASE}"
-        )));
+        return Err(ViewFault::Ttl.into());
     }
     table.options = options.checked()?;
     table.options.tenant = base.options.tenant.clone();
@@ -115,22 +102,17 @@ pub(super) fn alter(
         return if if_exists { Ok(unchanged(catalogue)) } else { Err(missing(place, name)) };
     };
     if properties.has("id") {
-        return Err(SchemaError::config("Cannot alter table id."));
+        return Err(TableFault::IdAltered.into());
     }
     let mut table = Table::clone(before);
     crate::bucketing::refuse_on_view(properties)?;
     tenant::refuse_on_view(properties)?;
     table.options = table.options.with(properties)?;
     if table.options.gc_grace_seconds == 0 {
-        return Err(SchemaError::Invalid(format!(
-            "Cannot alter gc_grace_seconds of a materialized view to 0, {GRACE_IS_NEEDED}"
-        )));
+        return Err(ViewFault::GraceAltered.into());
     }
     if table.options.default_time_to_live > 0 {
-        return Err(SchemaError::Invalid(format!(
-            "Forbidden default_time_to_live detected for a materialized view. {TTL_OF_BASE} default_time_to_live must be \
-             set to zero, see CASSANDRA-12868 for more information"
-        )));
+        return Err(ViewFault::TtlAltered.into());
     }
     projection::check_limit(&table)?;
     if table == **before {
@@ -176,13 +158,13 @@ fn find<'c>(catalogue: &'c Catalogue, place: &str, name: &str) -> Option<(&'c Ke
 /// Refuses to look for views where only the server's tables are.
 fn check_place(place: &str) -> Result<(), SchemaError> {
     match is_local_system_name(place) {
-        true => Err(SchemaError::Invalid(format!("System keyspace '{place}' is not user-modifiable"))),
+        true => Err(SystemFault::Keyspace { keyspace: place.to_string() }.into()),
         false => Ok(()),
     }
 }
 
 fn missing(place: &str, name: &str) -> SchemaError {
-    SchemaError::Invalid(format!("Materialized view '{place}.{name}' doesn't exist"))
+    ViewFault::Missing { view: FullName::new(place, name) }.into()
 }
 
 /// What ALTER TABLE must not do to a table with views.
@@ -192,15 +174,14 @@ pub(super) fn check_altered(keyspace: &Keyspace, before: &Table, after: &Table) 
     }
     let gone = |column: &&Column| !after.columns().any(|other| other.id == column.id);
     if let Some(column) = before.columns().find(gone) {
-        return Err(SchemaError::Invalid(format!(
-            "Cannot drop column {} on base table {} with materialized views",
-            column.name, before.name
-        )));
+        return Err(ViewFault::ColumnDropped {
+            column: column.name.to_string(),
+            base: before.name.to_string(),
+        }
+        .into());
     }
     if after.options.gc_grace_seconds == 0 {
-        return Err(SchemaError::Invalid(format!(
-            "Cannot alter gc_grace_seconds of the base table of a materialized view to 0, {GRACE_IS_NEEDED}"
-        )));
+        return Err(ViewFault::GraceOfBase.into());
     }
     keyspace.views_of(before).try_for_each(|view| totals::check_altered(view, before, after))
 }

@@ -5,7 +5,7 @@ use super::check_place;
 use crate::apply::{changed, existing_keyspace};
 use crate::catalogue::Catalogue;
 use crate::change::{Applied, EffectKind, TargetKind};
-use crate::error::SchemaError;
+use crate::fault::{ProjectionFault, SchemaError};
 use crate::keyspace::Keyspace;
 use crate::table::Table;
 use std::sync::Arc;
@@ -20,27 +20,25 @@ pub(in crate::apply) fn replace(
     check_place(place)?;
     let keyspace = existing_keyspace(catalogue, place)?;
     let base = keyspace.table(base).filter(|table| table.view.is_none());
-    let base = base.ok_or_else(|| {
-        SchemaError::Invalid(format!("Table {place} does not have projections of that name"))
-    })?;
+    let base = base.ok_or_else(|| ProjectionFault::ReplacedBaseMissing { place: place.to_string() })?;
     let (before, after) = (find(keyspace, base, old)?, find(keyspace, base, new)?);
     if before.id == after.id {
-        return Err(SchemaError::Invalid(format!("Projection {old} cannot replace itself")));
+        return Err(ProjectionFault::ReplacesItself { projection: old.to_string() }.into());
     }
     let is_ready = after.view.as_ref().is_some_and(|view| view.built && view.disabled.is_none());
     if !is_ready {
-        return Err(SchemaError::Invalid(format!(
-            "Projection {new} is not ready, so it cannot replace {old}: SELECT state, progress FROM system_views.projections shows how far it is"
-        )));
+        return Err(ProjectionFault::NotReady { new: new.to_string(), old: old.to_string() }.into());
     }
     let same =
         |a: &crate::column::Column, b: &crate::column::Column| a.name == b.name && a.data_type == b.data_type;
     if let Some(column) = before.columns().find(|column| !after.columns().any(|other| same(column, other))) {
-        return Err(SchemaError::Invalid(format!(
-            "Projection {new} cannot replace {old}, because it does not have its column {} {}: whoever reads it would fail. Add it to {new}, or drop {old} \
-             when nobody reads it any more",
-            column.name, column.data_type
-        )));
+        return Err(ProjectionFault::LacksColumn {
+            new: new.to_string(),
+            old: old.to_string(),
+            column: column.name.to_string(),
+            data_type: column.data_type.clone(),
+        }
+        .into());
     }
     let mut next = Keyspace::clone(keyspace);
     let taken = Table { name: before.name.clone(), ..Table::clone(after) };
@@ -53,5 +51,7 @@ pub(in crate::apply) fn replace(
 fn find<'k>(keyspace: &'k Keyspace, base: &Table, name: &str) -> Result<&'k Arc<Table>, SchemaError> {
     let found = keyspace.views_of(base).find(|view| *view.name == *name);
     let found = found.filter(|view| view.view.as_ref().is_some_and(|view| view.projection.is_some()));
-    found.ok_or_else(|| SchemaError::Invalid(format!("Table {} has no projection {name}", base.name)))
+    found.ok_or_else(|| {
+        ProjectionFault::Missing { table: base.name.to_string(), projection: name.to_string() }.into()
+    })
 }

@@ -2,7 +2,7 @@
 
 use crate::change::{NewTotal, NewView};
 use crate::column::{Column, ColumnKind};
-use crate::error::SchemaError;
+use crate::fault::{SchemaError, TotalsFault, Unkept};
 use crate::table::Table;
 use crate::totals::{TotalFunction, TotalKind, Totals};
 use model::types::DataType;
@@ -14,14 +14,12 @@ const TOTALS_MAX: usize = 16;
 pub(super) fn add(base: &Table, new: &NewView, table: &mut Table) -> Result<(), SchemaError> {
     let name = &new.name;
     if new.totals.len() > TOTALS_MAX {
-        return Err(SchemaError::Invalid(format!("A projection has at most {TOTALS_MAX} aggregates")));
+        return Err(TotalsFault::TooMany { most: TOTALS_MAX }.into());
     }
     if base.bucketing().is_some() {
-        return Err(SchemaError::Invalid(format!(
-            "Projection '{name}' cannot have aggregates: table {} has buckets, and rows of other buckets are other rows to it. Make a projection \
-             of a table without buckets",
-            base.name
-        )));
+        return Err(
+            TotalsFault::OfBuckets { projection: name.to_string(), table: base.name.to_string() }.into()
+        );
     }
     refuse_ttl(base)?;
     refuse_tenants(base, table)?;
@@ -29,10 +27,11 @@ pub(super) fn add(base: &Table, new: &NewView, table: &mut Table) -> Result<(), 
     for (column, total) in (base.next_column_id..).zip(&new.totals) {
         let (kind, source, data_type) = function(base, table, total)?;
         if table.all_columns().any(|other| *other.name == *total.name) {
-            return Err(SchemaError::Invalid(format!(
-                "Projection '{name}' has two columns called {}: name one with AS",
-                total.name
-            )));
+            return Err(TotalsFault::DuplicateColumn {
+                projection: name.to_string(),
+                column: total.name.to_string(),
+            }
+            .into());
         }
         functions.push(TotalFunction { column, kind, source });
         table.regulars.push(Column {
@@ -63,68 +62,56 @@ fn function(
     table: &Table,
     total: &NewTotal,
 ) -> Result<(TotalKind, Option<u32>, DataType), SchemaError> {
-    let written = format!("{}({})", total.function, total.argument.as_deref().unwrap_or("*"));
-    let refused =
-        |why: String| Err(SchemaError::Invalid(format!("A projection cannot keep {written}: {why}")));
+    let refused = |why| {
+        let (function, argument) = (total.function.clone(), total.argument.clone());
+        Err(TotalsFault::Unkept { function, argument, why }.into())
+    };
     let Some(kind) = TotalKind::of_name(&total.function) else {
-        return refused("it keeps count, sum, min and max".into());
+        return refused(Unkept::UnknownFunction);
     };
     let source = match &total.argument {
         None if kind == TotalKind::Count => None,
-        None => return refused("only count takes *".into()),
+        None => return refused(Unkept::NotOfAll),
         Some(name) => match base.column(name) {
-            None => return refused(format!("table {} has no column {name}", base.name)),
+            None => return refused(Unkept::NoColumn { table: base.name.to_string(), column: name.clone() }),
             Some(column) => Some(column),
         },
     };
     if let Some(source) = source {
         if source.kind == ColumnKind::Static {
-            return refused(format!("{} is static, so it is not a value of each row", source.name));
+            return refused(Unkept::Static { column: source.name.to_string() });
         }
         if source.mask.is_some() {
-            return refused(format!(
-                "{} is masked, and the total would show what the mask hides",
-                source.name
-            ));
+            return refused(Unkept::Masked { column: source.name.to_string() });
         }
         if kind != TotalKind::Count && table.primary_key().any(|key| key.id == source.id) {
-            return refused(format!(
-                "{} is part of the projection's key, so all rows of a key have the same",
-                source.name
-            ));
+            return refused(Unkept::InKey { column: source.name.to_string() });
         }
         if kind == TotalKind::Sum && matches!(source.data_type, DataType::Float | DataType::Double) {
-            return refused(format!(
-                "the sum of {} depends on the order in which {} numbers are added, so it cannot be kept exactly; use decimal",
-                source.name, source.data_type
-            ));
+            return refused(Unkept::Inexact {
+                column: source.name.to_string(),
+                data_type: source.data_type.clone(),
+            });
         }
     }
     match kind.returns(source.map(|source| &source.data_type)) {
         Some(data_type) => Ok((kind, source.map(|source| source.id), data_type)),
         None => {
-            let data_type = source.map_or_else(String::new, |source| source.data_type.to_string());
-            refused(format!("there is no {} of values of the type {data_type}", kind.name()))
+            let data_type = source.map(|source| source.data_type.clone());
+            refused(Unkept::NoSuchTotal { kind, data_type })
         }
     }
 }
 
 /// What is selected beside aggregates is the key, which need not be named.
 pub(super) fn neither(column: &str) -> SchemaError {
-    SchemaError::Invalid(format!(
-        "Column {column} is neither in the projection's key nor in an aggregate: a row per key has no place for it. Add it to PRIMARY \
-         KEY, or select an aggregate of it"
-    ))
+    TotalsFault::Neither { column: column.to_string() }.into()
 }
 
 fn refuse_ttl(base: &Table) -> Result<(), SchemaError> {
     match base.options.default_time_to_live {
         0 => Ok(()),
-        _ => Err(SchemaError::Invalid(format!(
-            "Rows of {} expire (default_time_to_live), and nobody writes when they do, so totals of them could not be exact. Use a table \
-             without TTL, and delete rows",
-            base.name
-        ))),
+        _ => Err(TotalsFault::OfExpiring { table: base.name.to_string() }.into()),
     }
 }
 
@@ -132,10 +119,10 @@ fn refuse_tenants(base: &Table, table: &Table) -> Result<(), SchemaError> {
     let tenant = base.tenant_column().filter(|tenant| !table.primary_key().any(|key| key.id == tenant.id));
     match tenant {
         None => Ok(()),
-        Some(tenant) => Err(SchemaError::Invalid(format!(
-            "Totals of {} must have its tenant {} in their key: otherwise they would add up rows of several tenants",
-            base.name, tenant.name
-        ))),
+        Some(tenant) => {
+            Err(TotalsFault::OfTenants { table: base.name.to_string(), tenant: tenant.name.to_string() }
+                .into())
+        }
     }
 }
 
@@ -149,9 +136,9 @@ pub(super) fn check_altered(view: &Table, before: &Table, after: &Table) -> Resu
         |column: &&Column| column.mask.is_some() && totals.needs(column.id) && !was_masked(column.id);
     match after.columns().find(masked) {
         None => Ok(()),
-        Some(column) => Err(SchemaError::Invalid(format!(
-            "Column {} cannot be masked: projection {} shows totals of it. Drop the projection first",
-            column.name, view.name
-        ))),
+        Some(column) => {
+            Err(TotalsFault::Masked { column: column.name.to_string(), projection: view.name.to_string() }
+                .into())
+        }
     }
 }

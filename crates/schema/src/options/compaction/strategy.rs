@@ -1,7 +1,6 @@
 //! The options of each compaction strategy, checked as Cassandra checks them.
 
-use super::config;
-use crate::error::SchemaError;
+use crate::fault::CompactionFault;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
@@ -51,7 +50,7 @@ const TARGET_BYTES: f64 = 1024.0 * MEBIBYTE;
 
 type Map = BTreeMap<String, String>;
 
-pub(super) fn check(strategy: &str, options: &Map) -> Result<(), SchemaError> {
+pub(super) fn check(strategy: &str, options: &Map) -> Result<(), CompactionFault> {
     shared(options)?;
     let known: Vec<&str> = match strategy {
         "LeveledCompactionStrategy" => {
@@ -75,18 +74,22 @@ pub(super) fn check(strategy: &str, options: &Map) -> Result<(), SchemaError> {
     let understood = |name: &str| SHARED.contains(&name) || known.contains(&name);
     let unknown: Vec<_> = options.keys().filter(|name| !understood(name)).cloned().collect();
     if !unknown.is_empty() {
-        return Err(config(format!(
-            "Properties specified [{}] are not understood by {strategy}",
-            unknown.join(", ")
-        )));
+        return Err(CompactionFault::UnknownOptions { options: unknown, strategy: strategy.to_string() });
     }
     Ok(())
 }
 
-fn number<T: FromStr>(options: &Map, name: &str, kind: &str, default: T) -> Result<T, SchemaError> {
+fn number<T: FromStr>(
+    options: &Map,
+    name: &'static str,
+    kind: &'static str,
+    default: T,
+) -> Result<T, CompactionFault> {
     match options.get(name) {
         None => Ok(default),
-        Some(text) => text.parse().map_err(|_| config(format!("{text} is not a parsable {kind} for {name}"))),
+        Some(text) => {
+            text.parse().map_err(|_| CompactionFault::NotParsable { text: text.to_string(), kind, name })
+        }
     }
 }
 
@@ -94,57 +97,50 @@ fn is_boolean(text: &str) -> bool {
     text.eq_ignore_ascii_case("true") || text.eq_ignore_ascii_case("false")
 }
 
-fn shared(options: &Map) -> Result<(), SchemaError> {
+fn shared(options: &Map) -> Result<(), CompactionFault> {
     let threshold: f64 = number(options, "tombstone_threshold", "int (base10)", 0.2)?;
     if threshold < 0.0 {
-        return Err(config(format!("tombstone_threshold must be greater than 0, but was {threshold:.6}")));
+        return Err(CompactionFault::TombstoneThreshold { threshold });
     }
     let interval: i64 = number(options, "tombstone_compaction_interval", "int (base10)", 86_400)?;
     if interval < 0 {
-        return Err(config(format!(
-            "tombstone_compaction_interval must be greater than 0, but was {interval}"
-        )));
+        return Err(CompactionFault::TombstoneInterval { interval });
     }
     if let Some(text) = options.get("unchecked_tombstone_compaction").filter(|t| !is_boolean(t)) {
-        return Err(config(format!(
-            "'unchecked_tombstone_compaction' should be either 'true' or 'false', not '{text}'"
-        )));
+        return Err(CompactionFault::Unchecked { text: text.to_string() });
     }
     if let Some(text) = options.get("log_all").filter(|t| !is_boolean(t)) {
-        return Err(config(format!("'log_all' should either be 'true' or 'false', not {text}")));
+        return Err(CompactionFault::LogAll { text: text.to_string() });
     }
     if let Some(text) = options.get("enabled").filter(|t| !is_boolean(t)) {
-        return Err(config(format!("enabled should either be 'true' or 'false', not {text}")));
+        return Err(CompactionFault::Enabled { text: text.to_string() });
     }
     Ok(())
 }
 
-fn size_tiered(options: &Map) -> Result<(), SchemaError> {
+fn size_tiered(options: &Map) -> Result<(), CompactionFault> {
     let least: i64 = number(options, "min_sstable_size", "int (base10)", 50 << 20)?;
     if least < 0 {
-        return Err(config(format!("min_sstable_size must be non negative: {least}")));
+        return Err(CompactionFault::LeastSizeNegative { size: least });
     }
     let low: f64 = number(options, "bucket_low", "float", 0.5)?;
     let high: f64 = number(options, "bucket_high", "float", 1.5)?;
     if high <= low {
-        let (high, low) = (crate::options::java_double(high), crate::options::java_double(low));
-        return Err(config(format!(
-            "bucket_high value ({high}) is less than or equal to the bucket_low value ({low})"
-        )));
+        return Err(CompactionFault::BucketsCross { high, low });
     }
     Ok(())
 }
 
-fn leveled(options: &Map) -> Result<(), SchemaError> {
+fn leveled(options: &Map) -> Result<(), CompactionFault> {
     for (name, default) in [("sstable_size_in_mb", 160), ("fanout_size", 10)] {
         let value: i32 = number(options, name, "int (base10)", default)?;
         if value < 1 {
-            return Err(config(format!("{name} must be larger than 0, but was {value}")));
+            return Err(CompactionFault::NotPositive { name, value });
         }
     }
     match options.get("single_sstable_uplevel") {
         Some(text) if !is_boolean(text) => {
-            Err(config(format!("{text} is not valid for single_sstable_uplevel")))
+            Err(CompactionFault::NotValid { text: text.to_string(), name: "single_sstable_uplevel" })
         }
         _ => Ok(()),
     }
@@ -160,30 +156,27 @@ pub(super) fn unit_seconds(unit: &str) -> Option<u64> {
     })
 }
 
-fn time_window(options: &Map) -> Result<(), SchemaError> {
+fn time_window(options: &Map) -> Result<(), CompactionFault> {
     let resolutions = ["MICROSECONDS", "MILLISECONDS", "NANOSECONDS", "SECONDS", "MINUTES", "HOURS", "DAYS"];
     if let Some(text) = options.get("timestamp_resolution").filter(|t| !resolutions.contains(&t.as_str())) {
-        return Err(config(format!("{text} is not valid for timestamp_resolution")));
+        return Err(CompactionFault::NotValid { text: text.to_string(), name: "timestamp_resolution" });
     }
     if let Some(text) = options.get("compaction_window_unit").filter(|t| unit_seconds(t).is_none()) {
-        return Err(config(format!("{text} is not valid for compaction_window_unit")));
+        return Err(CompactionFault::NotValid { text: text.to_string(), name: "compaction_window_unit" });
     }
     let size: i32 = number(options, "compaction_window_size", "int (base10)", 1)?;
     if size < 1 {
-        return Err(config(format!("{size} must be greater than 1 for compaction_window_size")));
+        return Err(CompactionFault::WindowSize { size });
     }
     let name = "expired_sstable_check_frequency_seconds";
     let seconds: i64 = number(options, name, "int (base10)", 600)?;
     if seconds < 0 {
-        return Err(config(format!("{name} must not be negative, but was {seconds}")));
+        return Err(CompactionFault::Negative { name, value: seconds });
     }
     let name = "unsafe_aggressive_sstable_expiration";
     match options.get(name).map(|t| t.to_ascii_lowercase()) {
-        Some(text) if text == "true" => Err(config(format!(
-            "{name} is requested but not allowed, restart cassandra with -Dcassandra.allow_{name}=true to allow it. \
-             Partita drops files whose data has all expired without it."
-        ))),
-        Some(text) if text != "false" => Err(config(format!("{name} is not 'true' or 'false' ({text})"))),
+        Some(text) if text == "true" => Err(CompactionFault::AggressiveExpiration { name }),
+        Some(text) if text != "false" => Err(CompactionFault::NotBoolean { name, text: text.to_string() }),
         _ => Ok(()),
     }
 }
@@ -217,72 +210,53 @@ fn bytes(text: &str) -> Option<f64> {
     Some(digits.trim().parse::<f64>().ok()? * base.powi(power))
 }
 
-fn gibibytes(value: f64) -> String {
-    if value >= TARGET_BYTES {
-        format!("{:.3}GiB", value / TARGET_BYTES)
-    } else {
-        format!("{:.3}MiB", value / MEBIBYTE)
-    }
-}
-
-fn unified(options: &Map) -> Result<(), SchemaError> {
+fn unified(options: &Map) -> Result<(), CompactionFault> {
     for part in options.get("scaling_parameters").map_or("T4", String::as_str).split(',').map(str::trim) {
         let Some(value) = scaling(part) else {
-            return Err(config(format!("Scaling parameter {part} must match N|L[0-9]+|T[0-9]+|[+-]?[0-9]+")));
+            return Err(CompactionFault::Scaling { text: part.to_string() });
         };
         if (part.starts_with('T') && value < 0) || (part.starts_with('L') && value > 0) {
-            return Err(config(format!("Fan factor cannot be lower than 2 in {part}")));
+            return Err(CompactionFault::FanFactor { text: part.to_string() });
         }
     }
     let shards: i32 = number(options, "base_shard_count", "int (base10)", 4)?;
     if shards <= 0 {
-        return Err(config(format!("Invalid configuration, base_shard_count should be positive: {shards}")));
+        return Err(CompactionFault::ShardCount { shards });
     }
     let target = target_bytes(options)?;
     let _: i64 = number(options, "expired_sstable_check_frequency_seconds", "long (base10)", 600)?;
     let _: i32 = number(options, "max_sstables_to_compact", "int (base10)", 0)?;
     if let Some(text) = options.get("sstable_growth") {
-        let growth: f64 = text.parse().map_err(|_| {
-            config(format!(
-                "sstable_growth is not a valid number between 0 and 1: For input string: \"{text}\""
-            ))
-        })?;
+        let growth: f64 =
+            text.parse().map_err(|_| CompactionFault::GrowthMalformed { text: text.to_string() })?;
         if !(0.0..=1.0).contains(&growth) {
-            return Err(config(format!("sstable_growth {text} must be between 0 and 1")));
+            return Err(CompactionFault::GrowthOutOfBounds { text: text.to_string() });
         }
     }
     if let Some(text) = options.get("min_sstable_size") {
-        let least = bytes(text)
-            .ok_or_else(|| config(format!("{text} is not a valid size in bytes for min_sstable_size")))?;
+        let least =
+            bytes(text).ok_or_else(|| CompactionFault::LeastSizeMalformed { text: text.to_string() })?;
         if least >= target * 0.7 {
-            return Err(config(format!(
-                "Invalid configuration, min_sstable_size ({}) should be less than 70% of the targetSSTableSize ({})",
-                gibibytes(least),
-                gibibytes(target)
-            )));
+            return Err(CompactionFault::LeastSizeAboveTarget { least, target });
         }
     }
     let methods = ["NONE", "SINGLE", "TRANSITIVE"];
     match options.get("overlap_inclusion_method") {
-        Some(text) if !methods.contains(&text.to_uppercase().as_str()) => Err(config(format!(
-            "Invalid overlap inclusion method {text}. The valid options are [{}].",
-            methods.join(", ")
-        ))),
+        Some(text) if !methods.contains(&text.to_uppercase().as_str()) => {
+            Err(CompactionFault::OverlapMethod {
+                text: text.to_string(),
+                methods: methods.map(str::to_string).to_vec(),
+            })
+        }
         _ => Ok(()),
     }
 }
 
-fn target_bytes(options: &Map) -> Result<f64, SchemaError> {
+fn target_bytes(options: &Map) -> Result<f64, CompactionFault> {
     let Some(text) = options.get("target_sstable_size") else { return Ok(TARGET_BYTES) };
-    let target = bytes(text).ok_or_else(|| {
-        config(format!(
-            "target_sstable_size {text} is not a valid size in bytes: {text} does not end in unit B"
-        ))
-    })?;
+    let target = bytes(text).ok_or_else(|| CompactionFault::TargetMalformed { text: text.to_string() })?;
     if target < MEBIBYTE {
-        return Err(config(format!(
-            "target_sstable_size {text} is not acceptable, size must be at least 1.000MiB"
-        )));
+        return Err(CompactionFault::TargetTooSmall { text: text.to_string() });
     }
     Ok(target)
 }

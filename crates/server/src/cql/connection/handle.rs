@@ -299,7 +299,7 @@ pub fn kind(statement: &Statement, params: &QueryParams<'_>) -> (Operation, Atte
         Plan::Batch(_) => (Operation::Batch, Some(WriteType::Batch)),
         Plan::Transaction(_) => (Operation::Conditional, Some(WriteType::Cas)),
         Plan::Ddl(_) | Plan::Job(_) => (Operation::Schema, None),
-        Plan::Use(_) | Plan::Role(_) => (Operation::Other, None),
+        Plan::Use(_) | Plan::Role(_) | Plan::ServiceLevel(_) => (Operation::Other, None),
     };
     (operation, Attempt { consistency: params.consistency, write })
 }

@@ -1,8 +1,10 @@
 //! Option values as Cassandra 5.0.6 answered them (recorded from a real node).
 
-use super::{CompactionPlan, CompressionPlan, TableOptions};
-use crate::error::SchemaError;
-use crate::properties::{Properties, PropertyValue};
+use crate::CqlError;
+use design::act_as::{Profile, refused};
+use schema::{
+    CompactionPlan, CompressionPlan, OPTIONS, Owner, Properties, PropertyValue, SchemaError, TableOptions,
+};
 use std::collections::BTreeMap;
 
 fn text(name: &'static str, value: &str) -> Result<TableOptions, SchemaError> {
@@ -20,11 +22,11 @@ fn map(name: &'static str, value: &[(&str, &str)]) -> Result<TableOptions, Schem
 }
 
 fn config(got: Result<TableOptions, SchemaError>, message: &str) {
-    assert_eq!(got.unwrap_err(), SchemaError::Config(message.into()));
+    assert_eq!(got.map_err(CqlError::from), Err(CqlError::Config(message.into())));
 }
 
 fn syntax(got: Result<TableOptions, SchemaError>, message: &str) {
-    assert_eq!(got.unwrap_err(), SchemaError::Syntax(message.into()));
+    assert_eq!(got.map_err(CqlError::from), Err(CqlError::Syntax(message.into())));
 }
 
 #[test]
@@ -216,4 +218,16 @@ fn compaction_options_are_checked() {
         strategy("Nope", &[]),
         "Unable to find compaction strategy class 'org.apache.cassandra.db.compaction.Nope'",
     );
+}
+
+/// Who acts as another server must refuse what that one has not.
+#[test]
+fn our_own_options_are_refused_in_the_name_of_others() {
+    let text = |name: &str| format!("ALTER TABLE k.t WITH {name} = 'x'");
+    for option in &OPTIONS {
+        let statement = cql_syntax::parse_statement(&text(option.name)).unwrap().statement;
+        let refused = refused(Profile::Cassandra5, &statement, &text(option.name)).is_some();
+        let is_ours = option.owner == Owner::Partita || ["bucketing", "retention"].contains(&option.name);
+        assert_eq!(refused, is_ours, "{}", option.name);
+    }
 }
