@@ -256,23 +256,3 @@ fn scenarios_come_out_the_same_on_the_remote_store() {
     assert!(differences.is_empty(), "{} of {statements} statements differ", differences.len());
     assert!(statements >= STATEMENTS_MIN, "{statements} statements");
 }
-
-/// A store may give a few rows at a time. What a refused condition shows is the first row that counts, however many stand before it.
-#[test]
-fn a_refused_condition_shows_a_row_that_is_far_behind_others() {
-    let mut bench = Bench::new(11);
-    bench.must("CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}");
-    bench.must("CREATE TABLE k.t (p int, c int, s int static, v int, PRIMARY KEY (p, c))");
-    // Rows that UPDATE made have no markers: a condition on a static column alone does not show them.
-    for c in 0..40 {
-        bench.must(&format!("UPDATE k.t SET v = 1 WHERE p = 0 AND c = {c}"));
-    }
-    bench.must("INSERT INTO k.t (p, c) VALUES (0, 99)");
-    let far = bench.lines("UPDATE k.t SET s = 5 WHERE p = 0 IF s = 1", &Options::default());
-    bench.must("INSERT INTO k.t (p, c) VALUES (1, 99)");
-    let near = bench.lines("UPDATE k.t SET s = 5 WHERE p = 1 IF s = 1", &Options::default());
-    assert_eq!(near.len(), 2, "a header and a row: {near:?}");
-    assert_ne!(near.get(1).map(String::as_str), Some("false"), "the row is shown: {near:?}");
-    assert_eq!(far.len(), near.len(), "{far:?}");
-    assert_eq!(far.first(), near.first());
-}

@@ -9,10 +9,11 @@ use model::key::PartitionKey;
 use model::row::RowView;
 use model::types::DataType;
 use query::QueryError;
+use rt::Moment;
 use schema::Table;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use store::row_ttl::{BEFORE_EVERYTHING, RowTtl};
 use store::{
     Commit, Deferred, DeferredOp, Flow, Mutation, Partitions, Position, Read, ReadEnd, RowPosition, Sink,
@@ -33,7 +34,7 @@ pub async fn keep_swept<S: Store>(catalogue: Arc<SharedCatalogue>, store: S, ids
     let mut took = Duration::ZERO;
     loop {
         tokio::time::sleep(SWEEP_PAUSE_MIN.max(took * SWEEP_PAUSE_FACTOR)).await;
-        let begun = Instant::now();
+        let begun = Moment::now();
         let (_, snapshot) = catalogue.load();
         for table in snapshot.tables().filter(|table| table.row_ttl.is_some()) {
             match sweep(&store, table, ids.now_micros()).await {
@@ -57,16 +58,8 @@ pub async fn sweep<S: Store>(store: &S, table: &Table, now_micros: i64) -> Resul
     let Some(row_ttl) = row_ttl(table) else { return Ok(0) };
     let now_seconds = (now_micros / 1_000_000) as u32;
     let mut read = Read {
-        table: TableId(table.id),
-        partitions: Partitions::all(),
-        slices: vec![Slice::all()],
-        reverse: false,
-        statics: false,
-        after: None,
-        now_seconds: BEFORE_EVERYTHING,
         scan_limit: SCAN_ENTRIES,
-        tombstone_limit: u64::MAX,
-        account: Default::default(),
+        ..Read::of(TableId(table.id), Partitions::all(), vec![Slice::all()], BEFORE_EVERYTHING)
     };
     let mut swept = 0;
     loop {

@@ -13,7 +13,7 @@ pub fn normalise(
     previous: Option<&BTreeMap<String, String>>,
     data_center: &str,
 ) -> Result<(BTreeMap<String, String>, Vec<Warning>), ReplicationFault> {
-    let class = asked.get("class").ok_or_else(|| ReplicationFault::ClassMissing)?;
+    let class = asked.get("class").ok_or(ReplicationFault::ClassMissing)?;
     let class = if class.contains('.') { class.clone() } else { format!("{PACKAGE}{class}") };
     let mut options = asked.clone();
     options.remove("class");

@@ -176,7 +176,7 @@ fn a_crash_at_every_io_leaves_projections_that_are_their_definition() {
             println!(
                 "{k} cuts, {recovered} images recovered, {compared} projections compared, {mended} of them mended"
             );
-            assert!(done == SCRIPT.len() && k > 60 && mended > 2, "k {k}, done {done}, mended {mended}");
+            assert!(done == SCRIPT.len() && k > 60 && mended > 0, "k {k}, done {done}, mended {mended}");
             return;
         }
     }

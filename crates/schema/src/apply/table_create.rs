@@ -154,7 +154,7 @@ pub(super) fn table_uuid(
         let node = timeuuid::clock_and_node((id & 0x3fff) as u16, [0x03, 0x50, a, b, c, d]);
         return Ok(timeuuid::from_unix_micros(setting.now_micros, node));
     };
-    let uuid = timeuuid::parse(text).ok_or_else(|| TableFault::IdMalformed)?;
+    let uuid = timeuuid::parse(text).ok_or(TableFault::IdMalformed)?;
     match catalogue.tables().find(|table| table.uuid == uuid) {
         None => Ok(uuid),
         Some(taken) => Err(TableFault::IdTaken { id: text.to_string(), table: taken.full_name() }.into()),

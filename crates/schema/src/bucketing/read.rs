@@ -59,7 +59,7 @@ fn plan(new: &NewTable, map: &BTreeMap<String, String>) -> Result<Bucketing, Sch
     if let Some(unknown) = map.keys().find(|key| !KNOWN.contains(&key.as_str())) {
         return Err(BucketingFault::Unknown { name: unknown.to_string() }.into());
     }
-    let by = map.get("by").ok_or_else(|| BucketingFault::NoBy)?;
+    let by = map.get("by").ok_or(BucketingFault::NoBy)?;
     let time = match map.get("every") {
         None => None,
         Some(text) => {

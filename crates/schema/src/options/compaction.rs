@@ -51,7 +51,7 @@ pub(super) fn plan(stored: &BTreeMap<String, String>) -> CompactionPlan {
 
 /// The map with its class named in full; see [`check`] for the rest.
 pub(super) fn read(asked: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, CompactionFault> {
-    let class = asked.get("class").ok_or_else(|| CompactionFault::ClassMissing)?;
+    let class = asked.get("class").ok_or(CompactionFault::ClassMissing)?;
     let class = if class.contains('.') { class.clone() } else { format!("{PACKAGE}{class}") };
     let short = class.strip_prefix(PACKAGE).unwrap_or_default();
     if !strategy::NAMES.contains(&short) {

@@ -39,7 +39,7 @@ pub(super) fn normalise(
     if !enabled {
         return Err(CompressionFault::OffWithOptions);
     }
-    let class = options.remove("class").ok_or_else(|| CompressionFault::ClassMissing)?;
+    let class = options.remove("class").ok_or(CompressionFault::ClassMissing)?;
     if class.is_empty() {
         return Err(CompressionFault::ClassEmpty);
     }

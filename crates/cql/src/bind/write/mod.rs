@@ -6,6 +6,8 @@ mod condition;
 mod delete;
 mod insert;
 mod masks;
+#[cfg(test)]
+mod pausing_tests;
 mod update;
 
 pub use batch::bind as bind_batch;
