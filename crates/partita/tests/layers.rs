@@ -228,7 +228,7 @@ fn literals(text: &str) -> Vec<(usize, String)> {
                 let (at, mut inside) = (line, String::new());
                 while let Some(c) = chars.next().filter(|c| *c != '"') {
                     line += usize::from(c == '\n');
-                    inside.extend((c == '\\').then(|| chars.next()).unwrap_or(Some(c)));
+                    inside.extend(if c == '\\' { chars.next() } else { Some(c) });
                 }
                 found.push((at, inside));
             }
