@@ -498,7 +498,7 @@ ERRORS = [
      and p.message == NESTED and depth(q) > 31, "values of parameters are judged with the request, as those of items (2.2)"),
     (lambda o, q, l, p: o in ("PutItem", "UpdateItem", "DeleteItem") and l.error == "ConditionalCheckFailedException" and p.message == NESTED and depth(q.get("Expected", {})) > 31,
      "Local does not look how deep a value of a condition is (2.2)"),
-    (lambda o, q, l, p: o in ("Query", "Scan") and l.error is None and "Nesting Levels have exceeded supported limits" in p.message
+    (lambda o, q, l, p: o in ("Query", "Scan", "PutItem", "UpdateItem", "DeleteItem") and l.error is None and "Nesting Levels have exceeded supported limits" in p.message
      and depth(q.get("ExpressionAttributeValues", {})) > 31, "Local does not look how deep a value of a condition is (2.2)"),
     (lambda o, q, l, p: both_validation(l, p) and "Tuple keys must be of type String" in l.message and "wasn't well formed" in p.message,
      "an expression in the place of an attribute's name: Local reads it and says what it cannot do, Partita cannot read it"),
