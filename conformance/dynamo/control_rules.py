@@ -190,6 +190,8 @@ TEXTS = [
     ("UpdateTable", r"", r"Given value \d+ for (Read|Write)CapacityUnits is out of bounds$", "units are judged with the request (2.3)"),
     ("UpdateTable", r"No provisioned throughput specified for the table", INVALID + "ProvisionedThroughput must be specified when BillingMode is PROVISIONED", OWN_TEXTS),
     ("UpdateTable", r"Table has no stream to disable", r"BillingMode is (PAY_PER_REQUEST|PROVISIONED)$", "throughput is judged before streams (2.3)"),
+    ("UpdateTable", r"^LimitExceededException: Subscriber limit exceeded|Attempting to create an index which already exists", INVALID + "(One of GlobalSecondaryIndexUpdate|Unknown ProjectionType|ProjectionType is)",
+     "what is wrong with the request is told before its table is looked at (1.2)"),
     ("UpdateTable", r"Update global secondary index action is null", INVALID + "One of GlobalSecondaryIndexUpdate.Update", OWN_TEXTS),
     (None, r"Cannot increase provisioned throughput to more than 40,000", INVALID + "(ProjectionType is|Unknown ProjectionType)", "projections are judged before throughput of indexes (2.3)"),
     ("UpdateTable", r"Only one global secondary index update per index", INVALID + "(ProjectionType is|Unknown ProjectionType)", "each update is judged by itself first"),
