@@ -57,7 +57,8 @@ def write(session, number, stop, rng, counts):
 
 def fill_large(session, k, rows):
     insert = session.prepare("INSERT INTO proj.t (k, c, g, v) VALUES (?, ?, ?, ?)")
-    futures = [session.execute_async(insert, (k, c, c % 9, c)) for c in range(rows)]
+    # All at once: on a busy machine the last ones wait for more than the usual ten seconds.
+    futures = [session.execute_async(insert, (k, c, c % 9, c), timeout=60) for c in range(rows)]
     for future in futures:
         future.result()
 
