@@ -348,3 +348,17 @@ fn a_collector_is_reached_over_tls_if_this_machine_trusts_it() {
     let _ = running.child.kill();
     let _ = running.child.wait();
 }
+
+#[test]
+fn options_that_would_do_nothing_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    for option in ["cluster-tls-cert", "cluster-tls-key", "mirror-state", "mirror-password-file"] {
+        let (code, text) = refused(serve(dir.path()).args([&format!("--{option}"), "x"]));
+        assert!(code == Some(2) && text.contains(option) && text.contains("--engine"), "{option}: {text}");
+    }
+    let front = ["--engine", "cassandra://127.0.0.1:1"];
+    for options in [&["--functions"][..], &["--act-as", "scylla"], &["--audit-record", "reads"]] {
+        let (code, text) = refused(serve(dir.path()).args(front).args(options));
+        assert!(code == Some(2) && text.contains(options[0]), "{options:?}: {text}");
+    }
+}

@@ -26,7 +26,13 @@ impl ServeOptions {
             ("cluster-user", self.cluster_user.is_some()),
             ("cluster-password-file", self.cluster_password_file.is_some()),
             ("cluster-tls-ca", self.cluster_tls_ca.is_some()),
+            ("cluster-tls-cert", self.cluster_tls_cert.is_some()),
+            ("cluster-tls-key", self.cluster_tls_key.is_some()),
             ("mirror", self.mirror.is_some()),
+            ("mirror-state", self.mirror_state.is_some()),
+            ("mirror-user", self.mirror_user.is_some()),
+            ("mirror-password-file", self.mirror_password_file.is_some()),
+            ("mirror-tls-ca", self.mirror_tls_ca.is_some()),
         ];
         let text = match self.engine.as_deref() {
             None | Some("embedded") => {
@@ -55,6 +61,11 @@ impl ServeOptions {
             ("check-copies-days", self.check_copies_days.is_some()),
             ("partition-limit", self.partition_limit.is_some()),
             ("otlp-endpoint", self.otlp_endpoint.is_some()),
+            ("functions", self.functions),
+            ("act-as", self.act_as.is_some()),
+            ("audit-record", self.audit_record.is_some()),
+            ("audit-tables", self.audit_tables.is_some()),
+            ("audit-roles", self.audit_roles.is_some()),
         ];
         if let Some((name, _)) = meaningless.iter().find(|(_, given)| *given) {
             return Err(format!(
@@ -92,6 +103,7 @@ impl ServeOptions {
             let alone = [
                 ("mirror-state", self.mirror_state.is_some()),
                 ("mirror-user", self.mirror_user.is_some()),
+                ("mirror-password-file", self.mirror_password_file.is_some()),
                 ("mirror-tls-ca", self.mirror_tls_ca.is_some()),
             ];
             return match alone.iter().find(|(_, given)| *given) {
