@@ -39,11 +39,11 @@ def start(binary, folder, durability, extra=()):
     raise SystemExit(f"the server did not start:\n{open(folder + '.err').read()}")
 
 
-def connect(port):
+def connect(port, schema=SCHEMA):
     profile = ExecutionProfile(load_balancing_policy=RoundRobinPolicy(), retry_policy=FallthroughRetryPolicy(), request_timeout=10)
     cluster = Cluster(["127.0.0.1"], port=port, execution_profiles={EXEC_PROFILE_DEFAULT: profile})
     session = cluster.connect()
-    for statement in SCHEMA:
+    for statement in schema:
         session.execute(statement)
     return cluster, session
 

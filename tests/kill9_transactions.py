@@ -17,11 +17,9 @@ import threading
 import time
 
 from cassandra import InvalidRequest
-from cassandra.cluster import Cluster, ExecutionProfile, EXEC_PROFILE_DEFAULT
-from cassandra.policies import FallthroughRetryPolicy, RoundRobinPolicy
 from cassandra.query import SimpleStatement
 
-from kill9 import start
+from kill9 import connect, start
 
 CLIENTS = 4
 # Of each round: few, so that transactions meet. They are spread over two tables and, having different hashes, over shards.
@@ -189,15 +187,6 @@ def check_the_checker():
     assert check(skew, {a.id: ["x"], b.id: ["y"]}), "write skew"
 
 
-def connect(port):
-    profile = ExecutionProfile(load_balancing_policy=RoundRobinPolicy(), retry_policy=FallthroughRetryPolicy(), request_timeout=10)
-    cluster = Cluster(["127.0.0.1"], port=port, execution_profiles={EXEC_PROFILE_DEFAULT: profile})
-    session = cluster.connect()
-    for statement in SCHEMA:
-        session.execute(statement)
-    return cluster, session
-
-
 def main(binary, rounds):
     check_the_checker()
     seed = int(os.environ.get("SEED", random.randrange(1 << 32)))
@@ -208,7 +197,7 @@ def main(binary, rounds):
         folder = os.path.join(base, "data")
         for number in range(rounds + 1):
             server, port = start(binary, folder, ["sync", "periodic"][number % 2], ["--shards", "3"])
-            cluster, session = connect(port)
+            cluster, session = connect(port, SCHEMA)
             history = [done for client in clients for done in client.history]
             last = {}
             for key in keys:
